@@ -1,0 +1,48 @@
+# Every target sets itself up: only python3 (with pip and venv), make and a C++ compiler are needed.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+EXTRAS := plot,test,lint,docs
+SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/bvdt/_core/*)
+CXX_FILES := $(wildcard src/bvdt/_core/*.cpp src/bvdt/_core/*.hpp)
+
+.PHONY: install demo test lint format sanitize bench docs clean
+install: $(VENV)/.installed
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/python $(SOURCES)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]"
+	touch $@
+
+demo: install
+	$(BIN)/python examples/demo.py
+
+test: install
+	$(BIN)/python -m pytest
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
+	$(BIN)/mypy
+
+format: install
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CXX_FILES)
+
+# The kernels once more, compiled with AddressSanitizer and UBSan, under the tests that reach them.
+sanitize:
+	PYTHON=$(PYTHON) bash tests/sanitize.sh
+
+bench: install
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
+	$(BIN)/python benchmarks/run.py
+
+docs: install
+	$(BIN)/python docs/build.py
+
+clean:
+	rm -rf build site .venv .venv-sanitize

@@ -1,0 +1,35 @@
+// What every kernel file shares: array types, the points' two storages, threads.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+// One binary runs well on old and new CPUs: the loader picks the clone the CPU supports.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define BVDT_SIMD __attribute__((target_clones("avx512f", "avx2,fma", "default")))
+#else
+#define BVDT_SIMD
+#endif
+
+namespace bvdt {
+namespace nb = nanobind;
+
+template <typename T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using MutableVector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using MutableMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void register_split(nb::module_& m);
+void register_ward(nb::module_& m);
+
+}  // namespace bvdt

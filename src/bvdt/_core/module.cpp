@@ -1,0 +1,8 @@
+// The compiled core: small, stateless functions of plain arrays. No kernel knows a divergence's φ;
+// all of them work on the lifted form d_ij = u_i + w_j − ⟨x_i, h_j⟩.
+#include "core.hpp"
+
+NB_MODULE(_core, m) {
+    bvdt::register_split(m);
+    bvdt::register_ward(m);
+}

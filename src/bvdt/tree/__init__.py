@@ -1,0 +1,5 @@
+"""Cluster trees: the arrays (``Tree``) and the two ways to build them from lifted data."""
+
+from .structure import Tree
+
+__all__ = ["Tree"]

@@ -1,0 +1,209 @@
+"""A binary cluster tree as five arrays over its nodes and one over its leaves.
+
+N points make 2N − 1 nodes, numbered in pre-order: the root is 0, a parent precedes its children, the left
+child of ``k`` is ``k + 1`` and the right child ``k + 2·size[left]``. So a subtree is a contiguous range of
+nodes, its points a contiguous range of ``order``, and every upward or downward sweep is a plain loop::
+
+    for k in range(n_nodes - 1, 0, -1):  # leaves to root
+        s[parent[k]] += s[k]
+
+| array  | shape  | meaning                                                      |
+|--------|--------|--------------------------------------------------------------|
+| left   | 2N − 1 | left child, −1 for a leaf                                    |
+| right  | 2N − 1 | right child, −1 for a leaf                                   |
+| parent | 2N − 1 | parent, −1 for the root                                      |
+| size   | 2N − 1 | number of points below, 1 for a leaf                         |
+| start  | 2N − 1 | the node's points are order[start : start + size]            |
+| order  | N      | the points, leaf by leaf                                     |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+IntArray = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Immutable binary tree over N points in pre-order; see the module's head for the arrays."""
+
+    left: IntArray
+    right: IntArray
+    parent: IntArray
+    size: IntArray
+    start: IntArray
+    order: IntArray
+
+    def __post_init__(self) -> None:
+        for name in ("left", "right", "parent", "size", "start", "order"):
+            array = np.array(getattr(self, name), dtype=np.int32, order="C")
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    # -- construction -----------------------------------------------------------------------------------
+
+    @classmethod
+    def from_sizes(cls, size: ArrayLike, order: ArrayLike) -> Tree:
+        """Tree from the pre-order subtree sizes alone; they determine every other array."""
+        size = np.asarray(size, dtype=np.int32)
+        n_nodes = len(size)
+        internal = np.flatnonzero(size > 1).astype(np.int32)
+        left = np.full(n_nodes, -1, np.int32)
+        right = np.full(n_nodes, -1, np.int32)
+        parent = np.full(n_nodes, -1, np.int32)
+        left[internal] = internal + 1
+        right[internal] = internal + 2 * size[internal + 1]
+        parent[left[internal]] = internal
+        parent[right[internal]] = internal
+        # Leaves appear in pre-order too: a node's first point is the number of leaves before it.
+        start = np.zeros(n_nodes, np.int32)
+        np.cumsum(size[:-1] == 1, out=start[1:])
+        return cls(left, right, parent, size, start, np.asarray(order, dtype=np.int32))
+
+    @classmethod
+    def from_linkage(cls, Z: ArrayLike) -> Tree:
+        """Tree from a SciPy linkage matrix (N − 1, 4); heights are not kept."""
+        merges = _linkage_merges(np.asarray(Z, dtype=float))
+        n_points = len(merges) + 1
+        total = 2 * n_points - 1
+        size = np.ones(total, np.int64)
+        for k, (a, b) in enumerate(merges):
+            size[n_points + k] = size[a] + size[b]
+        # Pre-order position of every cluster, from the root down: left right after its parent.
+        position = np.zeros(total, np.int64)
+        for k in range(n_points - 2, -1, -1):
+            a, b = merges[k]
+            position[a] = position[n_points + k] + 1
+            position[b] = position[a] + 2 * size[a] - 1
+        pre_order_size = np.empty(total, np.int64)
+        pre_order_size[position] = size
+        order = np.argsort(position[:n_points])
+        return cls.from_sizes(pre_order_size, order)
+
+    # -- views ------------------------------------------------------------------------------------------
+
+    @property
+    def n_points(self) -> int:
+        return len(self.order)
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.size)
+
+    def members(self, node: int) -> IntArray:  # (size[node],)
+        """The points below a node."""
+        return self.order[self.start[node] : self.start[node] + self.size[node]]
+
+    def leaf_nodes(self) -> NDArray[np.intp]:  # (N,)
+        """Node of each point: ``leaf_nodes()[i]`` is the leaf that holds point ``i``."""
+        nodes = np.empty(self.n_points, np.intp)
+        nodes[self.order] = np.flatnonzero(self.left < 0)
+        return nodes
+
+    def siblings(self) -> NDArray[np.intp]:  # (2N−1,)
+        """Sibling of each node, −1 for the root."""
+        sibling = np.full(self.n_nodes, -1, np.intp)
+        internal = np.flatnonzero(self.left >= 0)
+        sibling[self.left[internal]] = self.right[internal]
+        sibling[self.right[internal]] = self.left[internal]
+        return sibling
+
+    def depths(self) -> IntArray:  # (2N−1,)
+        """Number of edges from the root to each node."""
+        # +1 where a subtree opens, −1 where it closes: the running sum counts the open ancestors.
+        change = np.zeros(self.n_nodes + 1, np.int32)
+        internal = np.flatnonzero(self.left >= 0)
+        np.add.at(change, internal + 1, 1)
+        np.subtract.at(change, internal + 2 * self.size[internal] - 1, 1)
+        return np.cumsum(change[:-1], dtype=np.int32)
+
+    @property
+    def depth(self) -> int:
+        """Number of edges on the longest path from the root."""
+        return int(self.depths().max())
+
+    def to_linkage(self) -> NDArray[np.float64]:  # (N−1, 4)
+        """SciPy linkage matrix; a cluster's height is its number of points less one, which is monotone."""
+        n_points = self.n_points
+        internal = np.flatnonzero(self.left >= 0)
+        merged_when = internal[np.lexsort((-internal, self.size[internal]))]  # children before parents
+        cluster = np.empty(self.n_nodes, np.int64)
+        leaves = np.flatnonzero(self.left < 0)
+        cluster[leaves] = self.order
+        cluster[merged_when] = n_points + np.arange(n_points - 1)
+        Z = np.empty((n_points - 1, 4))
+        pair = np.stack([cluster[self.left[merged_when]], cluster[self.right[merged_when]]], axis=1)
+        Z[:, :2] = np.sort(pair, axis=1)
+        Z[:, 2] = self.size[merged_when] - 1
+        Z[:, 3] = self.size[merged_when]
+        return Z
+
+    # -- checks -----------------------------------------------------------------------------------------
+
+    def validate(self) -> Tree:
+        """Returns itself, or raises ValueError naming the first broken invariant."""
+        n_points, n_nodes = self.n_points, self.n_nodes
+        if n_points < 2:
+            raise ValueError(f"Tree needs at least 2 points; order has {n_points}")
+        for name in ("left", "right", "parent", "size", "start"):
+            if getattr(self, name).shape != (2 * n_points - 1,):
+                raise ValueError(
+                    f"Tree.{name} needs {2 * n_points - 1} nodes for {n_points} points; it has {n_nodes}"
+                )
+        if not np.array_equal(np.sort(self.order), np.arange(n_points)):
+            raise ValueError(f"Tree.order needs each of 0…{n_points - 1} once")
+        _check_sizes(self.size, n_points)
+        expected = Tree.from_sizes(self.size, self.order)
+        for name in ("left", "right", "parent", "start"):
+            given, wanted = getattr(self, name), getattr(expected, name)
+            if not np.array_equal(given, wanted):
+                k = int(np.flatnonzero(given != wanted)[0])
+                raise ValueError(f"Tree.{name}[{k}] needs {wanted[k]} (pre-order); it is {given[k]}")
+        return self
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Dendrogram on a matplotlib axis (needs the ``plot`` extra); returns the axis."""
+        import matplotlib.pyplot as plt
+        from scipy.cluster.hierarchy import dendrogram
+
+        ax = plt.gca() if ax is None else ax
+        dendrogram(self.to_linkage(), ax=ax, **{"no_labels": self.n_points > 50, **kwargs})
+        ax.set_ylabel("points below, less one")
+        return ax
+
+    def __repr__(self) -> str:
+        return f"Tree(n_points={self.n_points}, depth={self.depth})"
+
+
+def _check_sizes(size: IntArray, n_points: int) -> None:
+    """Sizes must be a pre-order: size[0] = N and every internal node is the sum of its two children."""
+    if size[0] != n_points:
+        raise ValueError(f"Tree.size[0] needs {n_points}, the number of points; it is {size[0]}")
+    if size.min() < 1:
+        raise ValueError(f"Tree.size needs values ≥ 1; size[{int(size.argmin())}] = {size.min()}")
+    internal = np.flatnonzero(size > 1)
+    right = internal + 2 * size[np.minimum(internal + 1, len(size) - 1)].astype(np.int64)
+    broken = right >= len(size)
+    broken[~broken] = size[internal[~broken]] != size[internal[~broken] + 1] + size[right[~broken]]
+    if broken.any():
+        k = int(internal[np.argmax(broken)])
+        raise ValueError(f"Tree.size[{k}] = {size[k]} is not the sum of its children's sizes")
+
+
+def _linkage_merges(Z: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The two merged clusters of each linkage row, checked: every cluster used once, after it was made."""
+    if Z.ndim != 2 or Z.shape[1] != 4 or len(Z) < 1:
+        raise ValueError(f"linkage needs shape (N − 1, 4) with N ≥ 2; got {Z.shape}")
+    merges = Z[:, :2].astype(np.int64)
+    made = len(merges) + 1 + np.arange(len(merges))[:, None]
+    if not np.array_equal(merges, Z[:, :2]) or (merges < 0).any() or (merges >= made).any():
+        row = int(np.argmax(((merges != Z[:, :2]) | (merges < 0) | (merges >= made)).any(axis=1)))
+        raise ValueError(f"linkage row {row} needs two clusters made before it; it has {Z[row, :2].tolist()}")
+    if len(np.unique(merges)) != merges.size:
+        raise ValueError("linkage needs each cluster merged exactly once")
+    return merges
