@@ -1,4 +1,4 @@
-"""Time of `import bvdt` against `import sklearn` plus `import scipy.sparse`, each in fresh processes; want ≤ 1.3."""
+"""`import bvdt` against `import sklearn` plus `import scipy.sparse`, in fresh processes; want ≤ 1.3."""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
-"""Lifting the movie reviews (50 000 × 89 527): time against X.copy() plus one np.log of its non-zeros, want ≤ 15;
-peak extra memory against the matrix, want ≤ 4. Data: the folder named by BVDT_DATA or ../shared/data."""
+"""Lifting the movie reviews (50 000 × 89 527).
+
+Time against X.copy() plus one np.log of its non-zeros, want ≤ 15.
+Peak extra memory against the matrix, want ≤ 4.
+Data: the folder named by BVDT_DATA or ../shared/data.
+"""
 
 from __future__ import annotations
 

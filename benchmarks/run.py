@@ -1,4 +1,4 @@
-"""Runs every benchmark of this folder that takes less than a minute, or those named: ``run.py lift_imdb smoothing``."""
+"""Runs the benchmarks that take less than a minute, or those named: ``run.py lift_imdb smoothing``."""
 
 from __future__ import annotations
 

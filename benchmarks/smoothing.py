@@ -1,7 +1,7 @@
 """Which smoothing serves label propagation best? Prints the tables of docs/smoothing.md.
 
-Exact P, y ← αPy + (1 − α)y⁰ (Eq. 29) from 10 % labels, mean accuracy over the seeds on the unlabelled points, the best
-of three bandwidths for each smoothing. Data: the folder named by BVDT_DATA or ../shared/data.
+Exact P, y ← αPy + (1 − α)y⁰ (Eq. 29) from 10 % labels, mean accuracy over the seeds on the unlabelled points,
+the best of three bandwidths for each smoothing. Data: the folder named by BVDT_DATA or ../shared/data.
 """
 
 from __future__ import annotations

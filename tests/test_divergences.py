@@ -6,13 +6,13 @@ import pickle
 
 import numpy as np
 import pytest
-from conftest import covariance, draw, make
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from bvdt import divergences as dv
+from conftest import covariance, draw, make
 
 TABLE = ("squared_euclidean", "mahalanobis", "gid", "kl", "multinomial", "itakura_saito", "logistic")
 NAMES = (*TABLE, "custom")
@@ -167,7 +167,7 @@ def test_get():
     assert isinstance(dv.get("relative_entropy"), dv.GeneralizedI)
     instance = dv.Logistic()
     assert dv.get(instance) is instance
-    with pytest.raises(ValueError, match="divergence needs one of .*gid.*; got 'cosine'"):
+    with pytest.raises(ValueError, match=r"divergence needs one of .*gid.*; got 'cosine'"):
         dv.get("cosine")
     with pytest.raises(TypeError, match="name or a BregmanDivergence; got 3"):
         dv.get(3)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import draw, draw_with_zeros, make
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -13,6 +12,7 @@ from scipy import sparse
 import bvdt
 from bvdt import exact, memory
 from bvdt.lift import lift
+from conftest import draw, draw_with_zeros, make
 
 NAMES = (
     "squared_euclidean",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import covariance, draw
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
 from bvdt import divergences as dv
+from conftest import covariance, draw
 
 seeds = st.integers(0, 2**32 - 1)
 D = 4
