@@ -1,10 +1,9 @@
 // Top-down Bregman 2-means in the lifted form: cuts points into chunks small enough to agglomerate.
 //
 // With centres (x̄, h̄), point i belongs to the side with the smaller ⟨x_i − x̄, h_i − h̄⟩. The difference of the
-// two is linear in the point: p_i = ⟨x_i, Δh⟩ + ⟨h_i, Δx⟩ with Δ = centre₁ − centre₀, and the border lies midway
-// between the sides' mean projections. So one array of d pairs holds a split.
+// two is linear in the point: p_i = ⟨x_i, Δh⟩ + ⟨h_i, Δx⟩ with Δ = centre₁ − centre₀, and the border lies
+// midway between the sides' mean projections. So one array of d pairs holds a split.
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <vector>
 
@@ -14,9 +13,8 @@
 namespace bvdt {
 namespace {
 
-static const int64_t kSample = getenv("KS") ? atoi(getenv("KS")) : 768;
-static const int kIterations = getenv("KI") ? atoi(getenv("KI")) : 6;
-static const double kSmallestSide = getenv("KB") ? atof(getenv("KB")) : 0.1;
+constexpr int64_t kSample = 512;  // points that find a large segment's centres
+constexpr int kIterations = 4;    // of 2-means on the sample
 
 struct Border {
     double at = 0;
@@ -24,7 +22,8 @@ struct Border {
 };
 
 // Side means of the projections, weighted; their midpoint is the border.
-Border midpoint(const std::vector<double>& p, const std::vector<char>& side, const std::vector<double>& weight) {
+Border midpoint(const std::vector<double>& p, const std::vector<char>& side,
+                const std::vector<double>& weight) {
     double sum[2] = {0, 0}, total[2] = {0, 0};
     for (size_t s = 0; s < p.size(); ++s) sum[side[s]] += weight[s] * p[s], total[side[s]] += weight[s];
     if (total[0] <= 0 || total[1] <= 0) return {};
@@ -57,12 +56,10 @@ struct Splitter {
         for (size_t s = 0; s < sample.size(); ++s) p[s] = points.dot_both(sample[s], delta.data());
     }
 
-    void clear() {
-        points.clear_all(sample.data(), static_cast<int64_t>(sample.size()), delta.data());
-    }
+    void clear() { points.clear_all(sample.data(), static_cast<int64_t>(sample.size()), delta.data()); }
 
-    // Two seeds, the second chosen far from the first (in proportion to the symmetrised divergence); the first
-    // border lies where both are equally near.
+    // Two seeds, the second chosen far from the first (in proportion to the symmetrised divergence); the
+    // first border lies where both are equally near.
     bool seed(Random& random) {
         const int64_t n = static_cast<int64_t>(sample.size());
         const int32_t first = sample[random.pick(sample_weight)];
@@ -94,7 +91,8 @@ struct Splitter {
             if (total[0] <= 0 || total[1] <= 0) return clear(), Border{};
             if (it > 0) clear();
             for (size_t s = 0; s < sample.size(); ++s)
-                points.add_to(sample[s], (side[s] ? 1.0 : -1.0) * sample_weight[s] / total[side[s]], delta.data());
+                points.add_to(sample[s], (side[s] ? 1.0 : -1.0) * sample_weight[s] / total[side[s]],
+                              delta.data());
             project();
             border = midpoint(p, side, sample_weight);
             bool changed = false;
@@ -109,11 +107,12 @@ struct Splitter {
     }
 };
 
-// Where to cut a segment of n projections: at the border unless a side would be tiny. Returns the threshold.
-double balanced_threshold(const std::vector<double>& p, double at) {
+// Where to cut a segment along its projections: at the border, unless that leaves a side with less than the
+// smallest share (one far outlier), then at that share.
+double balanced_threshold(const std::vector<double>& p, double at, double smallest_side) {
     const int64_t n = static_cast<int64_t>(p.size());
     const int64_t above = std::count_if(p.begin(), p.end(), [at](double v) { return v > at; });
-    const int64_t least = std::max<int64_t>(1, static_cast<int64_t>(kSmallestSide * n));
+    const int64_t least = std::max<int64_t>(1, static_cast<int64_t>(smallest_side * n));
     if (above >= least && n - above >= least) return at;
     const int64_t rank = above < least ? n - least : least;
     std::vector<double> sorted(p);
@@ -121,7 +120,8 @@ double balanced_threshold(const std::vector<double>& p, double at) {
     return sorted[rank - 1];
 }
 
-// Reorders the segment: points at or below the threshold first, both sides in their old order. Returns the cut.
+// Reorders the segment: points at or below the threshold first, both sides in their old order. Returns the
+// cut.
 int64_t divide(int32_t* segment, const std::vector<double>& p, double threshold) {
     const int64_t n = static_cast<int64_t>(p.size());
     std::vector<int32_t> above;
@@ -137,7 +137,8 @@ int64_t divide(int32_t* segment, const std::vector<double>& p, double threshold)
 }
 
 template <typename Points>
-int64_t split_segment(Splitter<Points>& splitter, int32_t* segment, int64_t n, uint64_t seed, int threads) {
+int64_t split_segment(Splitter<Points>& splitter, int32_t* segment, int64_t n, double smallest_side,
+                      uint64_t seed, int threads) {
     Random random(seed);
     const Border border = splitter.find(segment, n, random);
     if (!border.found) return splitter.clear(), n / 2;
@@ -147,21 +148,22 @@ int64_t split_segment(Splitter<Points>& splitter, int32_t* segment, int64_t n, u
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (int64_t s = 0; s < n; ++s) p[s] = points.dot_both(segment[s], delta);
     splitter.clear();
-    return divide(segment, p, balanced_threshold(p, border.at));
+    return divide(segment, p, balanced_threshold(p, border.at, smallest_side));
 }
 
-// One level: every segment of more than `cap` points is cut in two. Large segments run one after the other with
-// the threads over their points, small ones side by side; the result is the same either way.
+// One level: every segment of more than `cap` points is cut in two. Large segments run one after the other
+// with the threads over their points, small ones side by side; the result is the same either way.
 template <typename Points>
 nb::ndarray<nb::numpy, int64_t, nb::ndim<1>> split_level(const Points& points, const Vector<double>& weight,
                                                          const MutableVector<int32_t>& order,
-                                                         const Vector<int64_t>& bounds, int64_t cap, uint64_t seed,
-                                                         int threads) {
+                                                         const Vector<int64_t>& bounds, int64_t cap,
+                                                         double smallest_side, uint64_t seed, int threads) {
     const int64_t n_segments = static_cast<int64_t>(bounds.shape(0)) - 1;
     if (n_segments < 1 || static_cast<int64_t>(weight.shape(0)) != points.n ||
         static_cast<int64_t>(order.shape(0)) != points.n || bounds.data()[n_segments] != points.n)
         throw std::invalid_argument("split_level: weight, order and bounds must match the points");
-    if (cap < 1 || threads < 1) throw std::invalid_argument("split_level: cap and threads must be at least 1");
+    if (cap < 1 || threads < 1)
+        throw std::invalid_argument("split_level: cap and threads must be at least 1");
     const int64_t* bound = bounds.data();
     int32_t* points_order = order.data();
     const double* w = weight.data();
@@ -170,8 +172,9 @@ nb::ndarray<nb::numpy, int64_t, nb::ndim<1>> split_level(const Points& points, c
         nb::gil_scoped_release release;
         const int64_t large = std::max<int64_t>(cap, points.n / (4 * threads));
         auto run = [&](Splitter<Points>& splitter, int64_t s, int inner) {
-            cut[s] = bound[s] + split_segment(splitter, points_order + bound[s], bound[s + 1] - bound[s],
-                                              mix(seed, static_cast<uint64_t>(bound[s])), inner);
+            cut[s] =
+                bound[s] + split_segment(splitter, points_order + bound[s], bound[s + 1] - bound[s],
+                                         smallest_side, mix(seed, static_cast<uint64_t>(bound[s])), inner);
         };
         Splitter<Points> alone(points, w);
         for (int64_t s = 0; s < n_segments; ++s)
@@ -186,13 +189,12 @@ nb::ndarray<nb::numpy, int64_t, nb::ndim<1>> split_level(const Points& points, c
             }
         }
     }
-    auto* result = new std::vector<int64_t>{bound[0]};
+    std::vector<int64_t> result{bound[0]};
     for (int64_t s = 0; s < n_segments; ++s) {
-        if (cut[s] >= 0) result->push_back(cut[s]);
-        result->push_back(bound[s + 1]);
+        if (cut[s] >= 0) result.push_back(cut[s]);
+        result.push_back(bound[s + 1]);
     }
-    nb::capsule owner(result, [](void* p) noexcept { delete static_cast<std::vector<int64_t>*>(p); });
-    return {result->data(), {result->size()}, owner};
+    return to_numpy(std::move(result));
 }
 
 }  // namespace
@@ -202,19 +204,21 @@ void register_split(nb::module_& m) {
     m.def(
         "split_level",
         [](Matrix<double> x, Matrix<double> h, Vector<double> weight, MutableVector<int32_t> order,
-           Vector<int64_t> bounds, int64_t cap, uint64_t seed, int threads) {
-            return split_level(dense_points(x, h), weight, order, bounds, cap, seed, threads);
+           Vector<int64_t> bounds, int64_t cap, double smallest_side, uint64_t seed, int threads) {
+            return split_level(dense_points(x, h), weight, order, bounds, cap, smallest_side, seed, threads);
         },
-        "x"_a, "h"_a, "weight"_a, "order"_a.noconvert(), "bounds"_a, "cap"_a, "seed"_a, "threads"_a);
+        "x"_a, "h"_a, "weight"_a, "order"_a.noconvert(), "bounds"_a, "cap"_a, "smallest_side"_a, "seed"_a,
+        "threads"_a);
     m.def(
         "split_level",
         [](Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h, int64_t d,
-           Vector<double> weight, MutableVector<int32_t> order, Vector<int64_t> bounds, int64_t cap, uint64_t seed,
-           int threads) {
-            return split_level(sparse_points(indptr, indices, x, h, d), weight, order, bounds, cap, seed, threads);
+           Vector<double> weight, MutableVector<int32_t> order, Vector<int64_t> bounds, int64_t cap,
+           double smallest_side, uint64_t seed, int threads) {
+            return split_level(sparse_points(indptr, indices, x, h, d), weight, order, bounds, cap,
+                               smallest_side, seed, threads);
         },
         "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "weight"_a, "order"_a.noconvert(), "bounds"_a, "cap"_a,
-        "seed"_a, "threads"_a);
+        "smallest_side"_a, "seed"_a, "threads"_a);
 }
 
 }  // namespace bvdt

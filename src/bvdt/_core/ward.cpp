@@ -1,8 +1,8 @@
-// Ward's agglomeration inside chunks, in the lifted form, and the book-keeping that turns merges into a tree.
+// Ward's agglomeration inside chunks, in the lifted form.
 //
-// Merging clusters A and B costs |A||B|/(|A|+|B|)·⟨x̄_A − x̄_B, h̄_A − h̄_B⟩: the growth of the within-cluster sum
-// of the symmetrised divergence, for squared Euclidean data exactly Ward's. Lance and Williams' update holds for
-// it, so after the first matrix of costs no coordinates are needed.
+// Merging clusters A and B costs |A||B|/(|A|+|B|)·⟨x̄_A − x̄_B, h̄_A − h̄_B⟩: the growth of the within-cluster
+// sum of the symmetrised divergence, for squared Euclidean data exactly Ward's. Lance and Williams' update
+// holds for it, so after the first matrix of costs no coordinates are needed.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -26,21 +26,29 @@ BVDT_SIMD void add_squares(double xa, const double* x, int64_t k, double* out) {
     for (int64_t b = 0; b < k; ++b) out[b] += (xa - x[b]) * (xa - x[b]);
 }
 
-// A tile of 64 sums stays in registers while one item's frequent features are added up: the loop in which sparse
-// chunks spend their time.
+// A tile of 64 sums stays in registers while one item's frequent features are added up: the loop in which
+// sparse chunks spend their time.
 constexpr int64_t kTile = 64;
 #if defined(__GNUC__)
-using Lanes = float __attribute__((vector_size(64), aligned(4), may_alias));  // compilers split it as the CPU needs
+using Lanes =
+    float __attribute__((vector_size(64), aligned(4), may_alias));  // compilers split it as the CPU needs
 #else
 struct Lanes {
     float v[16];
-    Lanes& operator+=(const Lanes& o) { for (int t = 0; t < 16; ++t) v[t] += o.v[t]; return *this; }
-    friend Lanes operator*(float x, Lanes o) { for (int t = 0; t < 16; ++t) o.v[t] *= x; return o; }
+    Lanes& operator+=(const Lanes& o) {
+        for (int t = 0; t < 16; ++t) v[t] += o.v[t];
+        return *this;
+    }
+    friend Lanes operator*(float x, Lanes o) {
+        for (int t = 0; t < 16; ++t) o.v[t] *= x;
+        return o;
+    }
     float operator[](int t) const { return v[t]; }
 };
 #endif
 
-BVDT_SIMD void add_tile(const int32_t* column, const float* x, int64_t count, const float* panel, double* out) {
+BVDT_SIMD void add_tile(const int32_t* column, const float* x, int64_t count, const float* panel,
+                        double* out) {
     Lanes s0{}, s1{}, s2{}, s3{};
     for (int64_t e = 0; e < count; ++e) {
         const Lanes* h = reinterpret_cast<const Lanes*>(panel + column[e] * kTile);
@@ -85,17 +93,17 @@ struct DenseDistances {
     }
 };
 
-// Sparse data: value[a, b] = ⟨x̄_a, h̄_b⟩ first. Rare features through postings; frequent ones, which carry most of
-// the products, as dense panels of kTile items in single precision.
+// Sparse data: value[a, b] = ⟨x̄_a, h̄_b⟩ first. Rare features through postings; frequent ones, which carry
+// most of the products, as dense panels of kTile items in single precision.
 struct SparseDistances {
     std::vector<double> value;
     int64_t stride = 0;
-    std::vector<int32_t> column;                 // feature -> column of the chunk, −1 when absent
-    std::vector<int32_t> features, frequent;     // column -> feature; column -> place among frequent or −1
-    std::vector<int64_t> postings;               // column -> first posting, one more at the end
+    std::vector<int32_t> column;              // feature -> column of the chunk, −1 when absent
+    std::vector<int32_t> features, frequent;  // column -> feature; column -> place among frequent or −1
+    std::vector<int64_t> postings;            // column -> first posting, one more at the end
     std::vector<int32_t> posting_item;
     std::vector<double> posting_h;
-    std::vector<int64_t> begin;                  // item -> first of its frequent entries
+    std::vector<int64_t> begin;  // item -> first of its frequent entries
     std::vector<int32_t> frequent_column;
     std::vector<float> frequent_x, frequent_h, panel;
     int32_t n_frequent = 0;
@@ -164,8 +172,8 @@ struct SparseDistances {
                 for (int64_t e = begin[b]; e < begin[b + 1]; ++e)
                     panel[frequent_column[e] * kTile + b - first] = frequent_h[e];
             for (int64_t a = 0; a < k; ++a)
-                add_tile(frequent_column.data() + begin[a], frequent_x.data() + begin[a], begin[a + 1] - begin[a],
-                         panel.data(), value.data() + a * stride + first);
+                add_tile(frequent_column.data() + begin[a], frequent_x.data() + begin[a],
+                         begin[a + 1] - begin[a], panel.data(), value.data() + a * stride + first);
         }
     }
 
@@ -226,7 +234,8 @@ struct Chain {
         double largest = 0;
         auto ward = [&](int64_t a, int64_t b) {
             const double na = weight[item[a]], nb = weight[item[b]];
-            return na * nb / (na + nb) * std::min(std::max(0.0, distances.value[a * distances.stride + b]), 1e290);
+            return na * nb / (na + nb) *
+                   std::min(std::max(0.0, distances.value[a * distances.stride + b]), 1e290);
         };
         for (int64_t a = 0; a < n; ++a) {
             size[a] = static_cast<float>(weight[item[a]]), name[a] = static_cast<int32_t>(a);
@@ -239,8 +248,8 @@ struct Chain {
         return 1 / scale;
     }
 
-    // Among clusters at the least cost: the one before in the chain, else the smallest. So equal points pair up
-    // evenly instead of one cluster swallowing them one by one.
+    // Among clusters at the least cost: the one before in the chain, else the smallest. So equal points pair
+    // up evenly instead of one cluster swallowing them one by one.
     int32_t nearest(int32_t a, int32_t before, float& least) const {
         const float* row = cost.data() + a * k;
         least = row_minimum(row, dead.data(), k);
@@ -339,88 +348,27 @@ void ward_chunks(const Points& points, const Vector<double>& weight, const Vecto
     }
 }
 
-// -- from merges to a tree ------------------------------------------------------------------------------------
-
-// Carries out merges of items in the given order: linkage receives the merged clusters' numbers, the new one being
-// first_new, first_new + 1, …; group receives each item's place among the clusters that remain.
-int64_t apply_merges(const Matrix<int32_t>& pairs, const MutableVector<int32_t>& cluster, int32_t first_new,
-                     const MutableMatrix<int32_t>& linkage, const MutableVector<int32_t>& group) {
-    const int64_t n = static_cast<int64_t>(cluster.shape(0)), n_merges = static_cast<int64_t>(pairs.shape(0));
-    if (linkage.shape(0) != pairs.shape(0) || linkage.shape(1) != 2 || pairs.shape(1) != 2 ||
-        group.shape(0) != cluster.shape(0))
-        throw std::invalid_argument("apply_merges: linkage must match pairs, group must match cluster");
-    nb::gil_scoped_release release;
-    std::vector<int32_t> into(static_cast<size_t>(n), -1);
-    for (int64_t t = 0; t < n_merges; ++t) {
-        const int32_t a = pairs.data()[2 * t], b = pairs.data()[2 * t + 1];
-        if (a < 0 || b < 0 || a >= n || b >= n || a == b || into[a] >= 0 || into[b] >= 0)
-            throw std::invalid_argument("apply_merges: a pair names an item that is gone");
-        linkage.data()[2 * t] = cluster.data()[a], linkage.data()[2 * t + 1] = cluster.data()[b];
-        cluster.data()[a] = first_new + static_cast<int32_t>(t);
-        into[b] = a;
-    }
-    int32_t n_groups = 0;
-    for (int64_t i = 0; i < n; ++i)
-        if (into[i] < 0) cluster.data()[n_groups] = cluster.data()[i], group.data()[i] = n_groups++;
-    for (int64_t t = n_merges - 1; t >= 0; --t)  // the last merged know their group first
-        group.data()[pairs.data()[2 * t + 1]] = group.data()[pairs.data()[2 * t]];
-    return n_groups;
-}
-
-// Pre-order sizes and leaf order of the tree that merges clusters as a linkage does (point i is cluster i, merge t
-// makes cluster N + t).
-void pre_order(const Matrix<int32_t>& linkage, const MutableVector<int32_t>& size,
-               const MutableVector<int32_t>& order) {
-    const int64_t n_merges = static_cast<int64_t>(linkage.shape(0)), n = n_merges + 1;
-    if (linkage.shape(1) != 2 || static_cast<int64_t>(size.shape(0)) != 2 * n - 1 ||
-        static_cast<int64_t>(order.shape(0)) != n)
-        throw std::invalid_argument("pre_order: size needs 2N − 1 entries, order N");
-    const int32_t* merged = linkage.data();
-    std::vector<int32_t> count(static_cast<size_t>(2 * n - 1), 1), place(static_cast<size_t>(2 * n - 1), -1);
-    std::vector<char> used(static_cast<size_t>(2 * n - 1), 0);
-    nb::gil_scoped_release release;
-    for (int64_t t = 0; t < n_merges; ++t) {
-        const int32_t a = merged[2 * t], b = merged[2 * t + 1];
-        if (a < 0 || b < 0 || a == b || a >= n + t || b >= n + t || used[a] || used[b])
-            throw std::invalid_argument("pre_order: each merge needs two clusters made before it, each merged once");
-        used[a] = used[b] = 1;
-        count[n + t] = count[a] + count[b];
-    }
-    place[2 * n - 2] = 0;
-    int32_t* leaf_at = order.data();
-    std::vector<int32_t> start(static_cast<size_t>(2 * n - 1), 0);
-    for (int64_t t = n_merges - 1; t >= 0; --t) {
-        const int32_t a = merged[2 * t], b = merged[2 * t + 1];
-        place[a] = place[n + t] + 1, start[a] = start[n + t];
-        place[b] = place[a] + 2 * count[a] - 1, start[b] = start[a] + count[a];
-    }
-    for (int64_t c = 0; c < 2 * n - 1; ++c) size.data()[place[c]] = count[c];
-    for (int64_t i = 0; i < n; ++i) leaf_at[start[i]] = static_cast<int32_t>(i);
-}
-
 }  // namespace
 
 void register_ward(nb::module_& m) {
     using namespace nb::literals;
     m.def(
         "ward_chunks",
-        [](Matrix<double> x, Matrix<double> h, Vector<double> weight, Vector<int32_t> order, Vector<int64_t> bounds,
-           MutableMatrix<int32_t> pairs, MutableVector<double> costs, int threads) {
-            ward_chunks(dense_points(x, h), weight, order, bounds, pairs, costs, threads);
-        },
-        "x"_a, "h"_a, "weight"_a, "order"_a, "bounds"_a, "pairs"_a.noconvert(), "costs"_a.noconvert(), "threads"_a);
+        [](Matrix<double> x, Matrix<double> h, Vector<double> weight, Vector<int32_t> order,
+           Vector<int64_t> bounds, MutableMatrix<int32_t> pairs, MutableVector<double> costs,
+           int threads) { ward_chunks(dense_points(x, h), weight, order, bounds, pairs, costs, threads); },
+        "x"_a, "h"_a, "weight"_a, "order"_a, "bounds"_a, "pairs"_a.noconvert(), "costs"_a.noconvert(),
+        "threads"_a);
     m.def(
         "ward_chunks",
         [](Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h, int64_t d,
            Vector<double> weight, Vector<int32_t> order, Vector<int64_t> bounds, MutableMatrix<int32_t> pairs,
            MutableVector<double> costs, int threads) {
-            ward_chunks(sparse_points(indptr, indices, x, h, d), weight, order, bounds, pairs, costs, threads);
+            ward_chunks(sparse_points(indptr, indices, x, h, d), weight, order, bounds, pairs, costs,
+                        threads);
         },
-        "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "weight"_a, "order"_a, "bounds"_a, "pairs"_a.noconvert(),
-        "costs"_a.noconvert(), "threads"_a);
-    m.def("apply_merges", &apply_merges, "pairs"_a, "cluster"_a.noconvert(), "first_new"_a, "linkage"_a.noconvert(),
-          "group"_a.noconvert());
-    m.def("pre_order", &pre_order, "linkage"_a, "size"_a.noconvert(), "order"_a.noconvert());
+        "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "weight"_a, "order"_a, "bounds"_a,
+        "pairs"_a.noconvert(), "costs"_a.noconvert(), "threads"_a);
 }
 
 }  // namespace bvdt
