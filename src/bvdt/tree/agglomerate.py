@@ -1,7 +1,7 @@
 """The anchor agglomeration phase: k anchors merge pair by pair, the cheapest first, into one binary tree.
 
-Segments with one number of anchors run in lock-step: arrays have a leading axis S, and each segment merges its own
-cheapest pair in each of the k − 1 steps. A merged cluster takes the slot of its first part.
+Segments with the same number of anchors run in lock-step: arrays have a leading axis S, and each segment
+merges its own cheapest pair in each of the k − 1 steps. A merged cluster takes the slot of its first part.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bvdt.lift import Lifted
 from bvdt.tree.grow import Anchors
-from bvdt.tree.jensen import Baselined, SparseRows, mixture_sums
+from bvdt.tree.jensen import Baselined, SparseRows, baseline_of, divergence_of, mixture_sums
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -71,7 +71,7 @@ def _all_costs(clusters: Clusters) -> Float:  # (S, k, k), inf on the diagonal
 def place(
     merges: Int, size: Int, node: Int, start: Int, node_size: NDArray[np.int32]
 ) -> tuple[Int, Int]:  # (S, k − 1, 2), (S, k), (S,), (S,), (2N − 1,) -> (S, k), (S, k)
-    """Pre-order node and first position of every anchor below its segment's; writes the sizes of the nodes between."""
+    """Pre-order node and first position of every anchor; writes the sizes of the nodes above the anchors."""
     S, k = size.shape
     s, size = np.arange(S), size.copy()
     left = np.empty((S, k - 1), np.int64)
@@ -90,21 +90,21 @@ def place(
 
 
 class Agglomeration:
-    """Chooses how a batch of segments is merged: by which cost, dense or on supports, within bounded memory."""
+    """How a batch of segments is merged: by which cost, dense or on supports, within bounded memory."""
 
     def __init__(self, lifted: Lifted, merge: Merge) -> None:
         self.lifted, self.merge = lifted, merge
-        divergence = lifted.lifting.divergence
+        divergence = divergence_of(lifted)
         self.phi_sum: Callable[[Float], Float] = divergence.phi_sum
         if lifted.is_sparse:
-            self.f = Baselined.of(divergence.phi, lifted.base)
+            self.f = Baselined.of(divergence.phi, baseline_of(lifted))
 
     def merges(self, anchors: Anchors, rows: Int, size: Int, label: Int) -> Int:  # rows, size: (S, k)
         """Merges of S segments with k anchors each; ``rows`` are theirs among the anchors."""
         S, k = rows.shape
         if k == 2:
             return np.broadcast_to(np.array([0, 1]), (S, 1, 2))
-        pivots, weight = anchors.pivots[rows], size.astype(float)
+        pivots, weight = anchors.pivots[rows].astype(np.int64), size.astype(float)
         radius = self._radii(anchors, label)[rows] if self.merge == "radius" else np.empty_like(weight)
         merges = np.empty((S, k - 1, 2), np.int64)
         for part in self._batches(pivots):
@@ -156,7 +156,7 @@ class Agglomeration:
         if not self.lifted.is_sparse:
             return np.asarray(self.lifted.X[pivots])
         S, k = pivots.shape
-        X, base = self.lifted.X[pivots.ravel()], self.lifted.base
+        X, base = self.lifted.X[pivots.ravel()], baseline_of(self.lifted)
         row = np.repeat(np.arange(S * k), np.diff(X.indptr))
         segment = row // k
         key, column = np.unique(segment * X.shape[1] + X.indices, return_inverse=True)
@@ -191,7 +191,11 @@ class Means:
 
     def cost(self, a: Int, others: Int) -> Float:
         total, means = self._means(a, others)
-        return self.value[self.segment, a[:, None]] + self.value[self.segment, others] - total * self.phi_sum(means)
+        return (
+            self.value[self.segment, a[:, None]]
+            + self.value[self.segment, others]
+            - total * self.phi_sum(means)
+        )
 
     def merge(self, a: Int, b: Int) -> None:
         total, means = self._means(a, b[:, None])
@@ -216,7 +220,7 @@ class SparseMeans:
         total = self.size[0, first] + self.size[0, rest]
         stacked = SparseRows.stack([self.rows[x] for x in rest])
         at_mean = mixture_sums(self.f, self.rows[first], stacked, self.size[0, first] / total, self.scratch)
-        return (self.value[0, first] + self.value[0, rest] - total * at_mean)[None]
+        return np.asarray(self.value[0, first] + self.value[0, rest] - total * at_mean)[None]
 
     def merge(self, a: Int, b: Int) -> None:
         first, second = int(a[0]), int(b[0])

@@ -1,8 +1,8 @@
 """The paper's anchor tree, Sections 2.3 and 3.3, for any Bregman divergence.
 
 Each set of n points grows ⌈√n⌉ anchors (:mod:`bvdt.tree.grow`), the anchors merge into a binary tree
-(:mod:`bvdt.tree.agglomerate`), and each anchor is split again until single points are left. The recursion runs level
-by level over arrays of segments: a segment is a node of the tree that is still one range of ``order``.
+(:mod:`bvdt.tree.agglomerate`), and each anchor is split again until single points are left. The recursion
+runs level by level over arrays of segments: a segment is a node not yet split, one range of ``order``.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ from numpy.typing import NDArray
 from bvdt.lift import Lifted
 from bvdt.tree.agglomerate import Agglomeration, Merge, place
 from bvdt.tree.grow import Anchors, grow_anchors, grow_many
+from bvdt.tree.jensen import divergence_of
 from bvdt.tree.structure import Tree
 
 Float = NDArray[np.float64]
 Index = NDArray[np.int32]
 Int = NDArray[np.int64]
 
-_LARGE = 2000  # points from which a segment is grown alone: pruned, threads over points
+_LARGE = 2000  # points from which a segment is grown alone: pruned, one call an anchor, threads over points
+_MAX_LEVELS = 40  # balanced data need fewer than ten, text fifteen, a million equal points twenty
 _BATCH_WORK = 1e8  # multiplications in one call for many small segments, so that Ctrl-C is answered
 
 
 @dataclass(frozen=True)
 class AnchorStats:
-    """Divergences evaluated while growing, and how many there would have been without the pruning of Eq. (23)."""
+    """Divergences evaluated while growing, and how many it would be without the pruning of Eq. (23)."""
 
     evaluations: int
     brute_force: int
@@ -77,8 +79,8 @@ def anchor_tree(
     Parameters
     ----------
     merge
-        ``"bregman"``: anchors merge by Eq. (22). ``"radius"``: by the smallest covering radius, Eq. (10), the rule
-        of the original (Euclidean) variational dual-tree; squared Euclidean divergence only.
+        ``"bregman"``: anchors merge by Eq. (22). ``"radius"``: by the smallest covering radius, Eq. (10), as
+        in the original (Euclidean) variational dual-tree; squared Euclidean divergence only.
     random_state
         Chooses the first pivots; ``None``, an int, or NumPy's ``Generator`` or ``RandomState``.
     n_jobs
@@ -90,7 +92,7 @@ def anchor_tree(
     """
     if merge not in ("bregman", "radius"):
         raise ValueError(f'anchor_tree needs merge="bregman" or "radius"; it is {merge!r}')
-    if merge == "radius" and lifted.X is not lifted.H:
+    if merge == "radius" and not divergence_of(lifted).self_dual:
         raise ValueError('anchor_tree(merge="radius") needs the squared Euclidean divergence')
     if lifted.n_points < 2:
         raise ValueError(f"anchor_tree needs at least 2 points; there are {lifted.n_points}")
@@ -115,7 +117,9 @@ class _Segments:
 
     @staticmethod
     def join(parts: list[_Segments]) -> _Segments:
-        return _Segments(*(np.concatenate([getattr(p, name) for p in parts]) for name in ("node", "start", "size")))
+        return _Segments(
+            *(np.concatenate([getattr(p, name) for p in parts]) for name in ("node", "start", "size"))
+        )
 
     def positions(self) -> Int:
         """The segments' ranges of ``order``, one after the other."""
@@ -151,15 +155,19 @@ class _Builder:
     def _batches(self, level: _Segments) -> Iterator[_Segments]:
         """Large segments alone; small ones together, of like size, in slices of bounded work."""
         level = level[np.argsort(-level.size, kind="stable")]
-        n_large = int((level.size >= _LARGE).sum())
+        work = level.size * _n_anchors(level.size) * self._width()
+        n_large = int(((level.size >= _LARGE) | (work >= _BATCH_WORK)).sum())
         yield from (level[s : s + 1] for s in range(n_large))
-        small = level[n_large:]
-        width = self.lifted.X.nnz / self.lifted.n_points if self.lifted.is_sparse else self.lifted.n_features
-        work = np.cumsum(small.size * _n_anchors(small.size)) * max(width, 1)
-        cuts = np.flatnonzero(np.diff(work // _BATCH_WORK)) + 1
-        for part in np.split(np.arange(len(work)), cuts):
+        small, done = level[n_large:], np.cumsum(work[n_large:])
+        cuts = np.flatnonzero(np.diff(done // _BATCH_WORK)) + 1
+        for part in np.split(np.arange(len(done)), cuts):
             if len(part):
                 yield small[part[np.argsort(small.start[part])]]
+
+    def _width(self) -> float:
+        """Multiplications in one divergence."""
+        X = self.lifted.X
+        return max(1.0, X.nnz / X.shape[0]) if self.lifted.is_sparse else float(X.shape[1])
 
     def _split(self, segments: _Segments, draws: Float) -> _Segments:
         """Grows and merges the segments' anchors; returns the anchors of more than one point."""
@@ -185,7 +193,11 @@ class _Builder:
         lowest = points[np.cumsum(segments.size) - segments.size]
         first = (draws[lowest] * segments.size).astype(np.int64)
         wanted = _n_anchors(segments.size)
-        if segments.size[0] >= _LARGE:
+        if self.levels >= _MAX_LEVELS:
+            # Not in the paper. Outliers far from each other become anchors of one point, √n a level, O(N²) in
+            # all; one anchor without rivals is halved by distance instead, which ends in log₂ n levels.
+            wanted = np.ones_like(wanted)
+        if len(wanted) == 1:
             anchors = grow_anchors(
                 self.lifted, points, int(first[0]), int(wanted[0]), num_threads=self.num_threads
             )

@@ -1,8 +1,7 @@
 """The anchor growing phase, Eq. (7): k pivots by farthest point, every point with its nearest pivot.
 
-Points are never sorted by distance as in Section 2.3: one scan over the segment per new anchor compares each
-point's distance with its anchor's threshold, Eq. (23). It is the same pruning, an equal result, and it runs in
-parallel.
+Differs from Section 2.3: no lists sorted by distance. One scan over the segment per new anchor compares each
+point's distance with its anchor's threshold, Eq. (23): the same pruning, the same result, and in parallel.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from bvdt import _core
 from bvdt.lift import Lifted
-from bvdt.tree.jensen import Baselined, SparseRows, mixture_sums
+from bvdt.tree.jensen import Baselined, SparseRows, baseline_of, divergence_of, mixture_sums
 
 Float = NDArray[np.float64]
 Index = NDArray[np.int32]
@@ -25,13 +24,17 @@ Int = NDArray[np.int64]
 _PRUNING_PAYS = 0.05  # share of skipped evaluations below which thresholds are no longer computed
 _NO_THRESHOLD = np.empty(0)
 
+# Each has a dense and a sparse form, which *lifted.arrays chooses.
+_steal: Callable[..., tuple[int, int]] = _core.anchor_steal
+_grow: Callable[..., int] = _core.anchor_grow
+
 
 @dataclass(frozen=True)
 class Anchors:
     """Anchors of one or many segments, over the segments' points one after the other.
 
-    ``pivots[offsets[s] : offsets[s + 1]]`` are segment s's, in the order they were grown; ``owner`` counts from 0
-    in each segment.
+    ``pivots[offsets[s] : offsets[s + 1]]`` are segment s's, in the order they were grown; ``owner`` counts
+    from 0 in each segment.
     """
 
     pivots: Index  # (K,) points
@@ -41,16 +44,19 @@ class Anchors:
     evaluations: int
 
     def halved(self, sizes: Int) -> Anchors:  # (S,)
-        """Segments with one anchor cut in two equal parts: their points are all equal, so any tree will do."""
+        """Segments with one anchor cut into its nearer and its farther half, by position among equals."""
         count = np.diff(self.offsets)
         single = count == 1
         if not single.any():
             return self
         pivots = np.repeat(self.pivots, np.repeat(np.where(single, 2, 1), count))
         offsets = np.concatenate([[0], np.cumsum(np.maximum(count, 2))])
-        middle = np.repeat(np.cumsum(sizes) - sizes + sizes // 2, sizes)
-        second = np.repeat(single, sizes) & (np.arange(len(middle)) >= middle)
-        owner = np.where(second, np.int32(1), self.owner)
+        segment = np.repeat(np.arange(len(sizes)), sizes)
+        inside = np.flatnonzero(single[segment])
+        ranked = inside[np.lexsort((self.distance[inside], segment[inside]))]
+        middle = (np.cumsum(sizes) - sizes + sizes // 2)[segment[inside]]
+        owner = self.owner.copy()
+        owner[ranked] = inside >= middle
         return Anchors(pivots, offsets, owner, self.distance, self.evaluations)
 
 
@@ -63,18 +69,16 @@ def grow_anchors(
     """
     n = len(points)
     owner, distance = np.zeros(n, np.int32), np.full(n, np.inf)
+    given = (*lifted.arrays, lifted.u, lifted.w, points)
     threshold = _Threshold.of(lifted) if prune else None
     pivots: list[int] = []
     evaluations, position, pays = 0, first, True
     while position >= 0 and len(pivots) < n_anchors:
         pivot = int(points[position])
         limits = threshold(pivots, pivot) if threshold and pays and pivots else _NO_THRESHOLD
-        done, position_next = _core.anchor_steal(
-            *lifted.arrays, lifted.u, lifted.w, points, distance, owner, limits, position, len(pivots), num_threads
-        )
+        done, position = _steal(*given, distance, owner, limits, position, len(pivots), num_threads)
         pivots.append(pivot)
         evaluations += done
-        position = position_next
         if 4 * len(pivots) >= n_anchors:
             pays = pays and evaluations < (1.0 - _PRUNING_PAYS) * n * len(pivots)
     return Anchors(np.array(pivots, np.int32), np.array([0, len(pivots)]), owner, distance, evaluations)
@@ -88,9 +92,8 @@ def grow_many(
     owner, distance = np.zeros(len(points), np.int32), np.empty(len(points))
     pivots, grown = np.full(wanted[-1], -1, np.int32), np.zeros(len(sizes), np.int32)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    evaluations = _core.anchor_grow(
-        *lifted.arrays, lifted.u, lifted.w, points, distance, owner, offsets, first, wanted, pivots, grown, num_threads
-    )
+    given = (*lifted.arrays, lifted.u, lifted.w, points)
+    evaluations = _grow(*given, distance, owner, offsets, first, wanted, pivots, grown, num_threads)
     return Anchors(pivots[pivots >= 0], np.concatenate([[0], np.cumsum(grown)]), owner, distance, evaluations)
 
 
@@ -108,7 +111,7 @@ class _Threshold:
 class _DenseThreshold(_Threshold):
     def __init__(self, lifted: Lifted) -> None:
         self.lifted = lifted
-        self.conjugate_sum: Callable[[Float], Float] = lifted.lifting.divergence.conjugate_sum
+        self.conjugate_sum: Callable[[Float], Float] = divergence_of(lifted).conjugate_sum
 
     def __call__(self, older: list[int], new: int) -> Float:  # (len(older),)
         w, H = self.lifted.w, self.lifted.H
@@ -119,7 +122,7 @@ class _DenseThreshold(_Threshold):
 
 class _SparseThreshold(_Threshold):
     def __init__(self, lifted: Lifted) -> None:
-        divergence, base = lifted.lifting.divergence, lifted.base
+        divergence, base = divergence_of(lifted), baseline_of(lifted)
         self.H: Any = lifted.H
         self.f = Baselined.of(divergence.conjugate, divergence.grad(base))
         self.scratch = np.zeros(lifted.n_features)
@@ -140,4 +143,4 @@ class _SparseThreshold(_Threshold):
 
 def _rounded_down(ends: Float, middle: Float) -> Float:
     """The gap, less what rounding may have added: a threshold too small only costs evaluations."""
-    return ends - middle - 1e-12 * (np.abs(ends) + np.abs(middle))
+    return ends - middle - 1e-10 * (np.abs(ends) + np.abs(middle))

@@ -1,12 +1,12 @@
-"""Jensen gaps r·f(a) + (1 − r)·f(b) − f(r·a + (1 − r)·b): what the anchor tree needs of φ beyond the lifted form.
+"""Jensen gaps r·f(a) + (1 − r)·f(b) − f(r·a + (1 − r)·b): what the anchor tree asks of φ itself.
 
 | equation               | f    | r             | gap                               |
 |------------------------|------|---------------|-----------------------------------|
 | (22), cost of a merge  | φ    | |A|/(|A|+|B|) | Δ(A, B) / (|A| + |B|)             |
 | (23), stealing         | φ*   | 1/2           | d_thr, with a* and b* for a and b |
 
-Sparse points are x + e with a baseline e (DESIGN 2.1). There f stands for f_j(v) = φ(v + e_j) − φ(e_j), which is
-0 at 0, so that sums run over supports only; the gap is the same.
+Sparse points are x + e with a baseline e (see :mod:`bvdt.lift`). There f stands for
+f_j(v) = φ(v + e_j) − φ(e_j), which is 0 at 0, so that sums run over supports only; the gap is the same.
 """
 
 from __future__ import annotations
@@ -17,8 +17,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bvdt.divergences import BregmanDivergence
+from bvdt.lift import Lifted
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+
+
+def divergence_of(lifted: Lifted) -> BregmanDivergence:
+    if lifted.lifting is None:
+        raise ValueError(
+            "anchor_tree needs points from bvdt's lift, which know their divergence; lifting is None"
+        )
+    return lifted.lifting.divergence
+
+
+def baseline_of(lifted: Lifted) -> Float:  # (d,)
+    return np.zeros(lifted.n_features) if lifted.base is None else lifted.base
 
 
 @dataclass(frozen=True)
@@ -55,7 +70,7 @@ class SparseRows:
 
     def sums(self, f: Baselined) -> Float:  # (m,)
         """Σ_j f_j(x_j) of every vector x."""
-        return np.bincount(self.row, f(self.values, self.columns), self.n_rows)
+        return _row_sums(self.row, f(self.values, self.columns), self.n_rows)
 
 
 def mixture_sums(
@@ -74,4 +89,8 @@ def mixture_sums(
     scratch[columns] = 0.0
     both = at_x + (1.0 - r)[others.row] * others.values
     shared = f(both, others.columns) - f(at_x, others.columns)
-    return alone[which] + np.bincount(others.row, shared, others.n_rows)
+    return np.asarray(alone[which] + _row_sums(others.row, shared, others.n_rows))
+
+
+def _row_sums(row: Int, values: Float, n_rows: int) -> Float:
+    return np.bincount(row, values, n_rows).astype(float, copy=False)  # bincount of nothing counts in ints
