@@ -2,7 +2,7 @@
 
     python benchmarks/anchor.py [pruning] [text] [growth]
 
-Text: the folder named by BVDT_DATA or ../shared/data; beside pynndescent's 10-NN graph where that is installed.
+Text is read from the folder named by BVDT_DATA or ../shared/data, and pynndescent timed beside it if installed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def blobs(n, d, clusters, spread):
 
 
 def pruning():
-    """Share of divergences skipped: 20 000 points, 2 features, 100 well separated clusters (at least 80 %)."""
+    """Share of divergences skipped: 20 000 × 2 points in 100 well separated clusters (at least 80 %)."""
     X = blobs(20_000, 2, 100, 1000.0)
     for name in ("squared_euclidean", "gid"):
         seconds, _, stats = timed(lift(np.maximum(X, 1.0), name))
@@ -57,9 +57,8 @@ def text():
         ("squared Euclidean, tf-idf", lift(tfidf, "squared_euclidean")),
     ):
         seconds, tree, stats = timed(lifted)
-        print(
-            f"text, {name}: {seconds:.1f} s, depth {tree.depth}, {stats.levels} levels, {stats.skipped:.1%} skipped"
-        )
+        shape = f"depth {tree.depth}, {stats.levels} levels"
+        print(f"text, {name}: {seconds:.1f} s, {shape}, {stats.skipped:.1%} skipped")
     try:
         from pynndescent import NNDescent
     except ImportError:

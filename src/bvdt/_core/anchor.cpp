@@ -15,8 +15,8 @@ namespace {
 
 // Below this share of its terms a divergence is rounding: the two points count as equal.
 constexpr double kNoise = 64 * std::numeric_limits<double>::epsilon();
-// Multiplications below which another thread costs more than it saves.
-constexpr int64_t kWorkPerThread = 1 << 21;
+// Multiplications in one part of a scan; another thread is worth its start for a few parts.
+constexpr int64_t kPartWork = 1 << 18;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Segment {
@@ -175,11 +175,12 @@ nb::tuple anchor_steal(const Points& p, const Vector<double>& u, const Vector<do
         Centre centre(p);
         const double* h = centre.set(p, point);
         segment.distance[pivot] = 0;  // nothing is nearer: a pivot is its own, even among its equals
-        const auto worth = static_cast<int>(std::min<int64_t>(n * width(p) / kWorkPerThread, 1 << 16));
-        const int parts = std::max(1, std::min(num_threads, worth));
+        // More parts than threads: parts differ in what they skip, and a thread may be held up.
+        const int64_t parts = std::clamp<int64_t>(n * width(p) / kPartWork, 1, 64);
+        const int threads = std::clamp<int>(num_threads, 1, static_cast<int>((parts + 3) / 4));
         std::vector<Stolen> part(parts);
-#pragma omp parallel for num_threads(parts) schedule(static, 1)
-        for (int t = 0; t < parts; ++t)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+        for (int64_t t = 0; t < parts; ++t)
             part[t] = steal(p, h, w.data()[point], anchor, segment, n * t / parts, n * (t + 1) / parts);
         segment.owner[pivot] = anchor;
         for (const Stolen& each : part) result.append(each);

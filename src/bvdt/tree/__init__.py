@@ -1,5 +1,6 @@
 """Cluster trees: the arrays (``Tree``) and the two ways to build them from lifted data."""
 
+from .anchor import anchor_tree
 from .structure import Tree
 
-__all__ = ["Tree"]
+__all__ = ["Tree", "anchor_tree"]

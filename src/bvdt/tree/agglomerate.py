@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bvdt.lift import Lifted
-from bvdt.tree.grow import Anchors
 from bvdt.tree.jensen import Baselined, SparseRows, baseline_of, divergence_of, mixture_sums
 
 Float = NDArray[np.float64]
@@ -99,23 +98,15 @@ class Agglomeration:
         if lifted.is_sparse:
             self.f = Baselined.of(divergence.phi, baseline_of(lifted))
 
-    def merges(self, anchors: Anchors, rows: Int, size: Int, label: Int) -> Int:  # rows, size: (S, k)
-        """Merges of S segments with k anchors each; ``rows`` are theirs among the anchors."""
-        S, k = rows.shape
+    def merges(self, pivots: Int, size: Float, radius: Float) -> Int:  # (S, k) ×3 -> (S, k − 1, 2)
+        """Merges of S segments with k anchors each; radii are divergences."""
+        S, k = pivots.shape
         if k == 2:
             return np.broadcast_to(np.array([0, 1]), (S, 1, 2))
-        pivots, weight = anchors.pivots[rows].astype(np.int64), size.astype(float)
-        radius = self._radii(anchors, label)[rows] if self.merge == "radius" else np.empty_like(weight)
         merges = np.empty((S, k - 1, 2), np.int64)
         for part in self._batches(pivots):
-            merges[part] = agglomerate(self._clusters(pivots[part], weight[part], radius[part]))
+            merges[part] = agglomerate(self._clusters(pivots[part], size[part], radius[part]))
         return merges
-
-    def _radii(self, anchors: Anchors, label: Int) -> Float:
-        """A_r, the distance of the farthest member; ‖x − y‖ = √(2 d(x, y)) here."""
-        radius = np.zeros(len(anchors.pivots))
-        np.maximum.at(radius, label, np.sqrt(2.0 * anchors.distance))
-        return radius
 
     def _batches(self, pivots: Int) -> list[Int]:
         """Rows of ``pivots`` to merge together: as many as fit, sparse ones with like numbers of entries."""
@@ -137,7 +128,7 @@ class Agglomeration:
     def _clusters(self, pivots: Int, size: Float, radius: Float) -> Clusters:  # (S, k) each
         on_supports = self.lifted.is_sparse and pivots.shape[1] >= _SPARSE_FROM
         if self.merge == "radius":
-            return Covers(self._squared(pivots, on_supports), size, radius)
+            return Covers(self._squared(pivots, on_supports), size, np.sqrt(2.0 * radius))  # d = ½‖·‖²
         if on_supports:
             return SparseMeans(self.lifted.X[pivots[0]], size, self.f)
         return Means(self._dense(pivots), size, self.phi_sum)

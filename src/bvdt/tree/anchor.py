@@ -175,16 +175,16 @@ class _Builder:
         points = self.order[positions]
         anchors = self._grow(segments, points, draws).halved(segments.size)
         label = np.repeat(anchors.offsets[:-1], segments.size) + anchors.owner
-        size = np.bincount(label)
+        size, radius = np.bincount(label), np.zeros(len(anchors.pivots))
+        np.maximum.at(radius, label, anchors.distance)
         node, start = np.empty_like(size), np.empty_like(size)
         count = np.diff(anchors.offsets)
         for k in np.unique(count):
             which = np.flatnonzero(count == k)
             rows = anchors.offsets[which, None] + np.arange(k)  # (S, k) into the anchors
-            merges = self.agglomeration.merges(anchors, rows, size[rows], label)
-            node[rows], start[rows] = place(
-                merges, size[rows], segments.node[which], segments.start[which], self.node_size
-            )
+            merges = self.agglomeration.merges(anchors.pivots[rows], size[rows].astype(float), radius[rows])
+            below = segments[which]
+            node[rows], start[rows] = place(merges, size[rows], below.node, below.start, self.node_size)
         self.order[positions] = points[np.argsort(start[label], kind="stable")]
         inner = size > 1
         return _Segments(node[inner], start[inner], size[inner])

@@ -37,7 +37,7 @@ class Anchors:
     from 0 in each segment.
     """
 
-    pivots: Index  # (K,) points
+    pivots: Int  # (K,) points
     offsets: Int  # (S + 1,) into pivots
     owner: Index  # (n,)
     distance: Float  # (n,) to the owner's pivot
@@ -81,7 +81,7 @@ def grow_anchors(
         evaluations += done
         if 4 * len(pivots) >= n_anchors:
             pays = pays and evaluations < (1.0 - _PRUNING_PAYS) * n * len(pivots)
-    return Anchors(np.array(pivots, np.int32), np.array([0, len(pivots)]), owner, distance, evaluations)
+    return Anchors(np.array(pivots), np.array([0, len(pivots)]), owner, distance, evaluations)
 
 
 def grow_many(
@@ -94,7 +94,8 @@ def grow_many(
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     given = (*lifted.arrays, lifted.u, lifted.w, points)
     evaluations = _grow(*given, distance, owner, offsets, first, wanted, pivots, grown, num_threads)
-    return Anchors(pivots[pivots >= 0], np.concatenate([[0], np.cumsum(grown)]), owner, distance, evaluations)
+    offsets = np.concatenate([[0], np.cumsum(grown)])
+    return Anchors(pivots[pivots >= 0].astype(np.int64), offsets, owner, distance, evaluations)
 
 
 class _Threshold:
