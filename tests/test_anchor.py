@@ -12,7 +12,7 @@ from bvdt import Tree, _core, divergences
 from bvdt.lift import lift
 from bvdt.tree import anchor
 from bvdt.tree.anchor import anchor_tree
-from bvdt.tree.grow import grow_anchors, grow_many
+from bvdt.tree.grow import Threshold, grow_anchors, grow_many
 
 pytestmark = pytest.mark.kernel
 
@@ -201,11 +201,10 @@ def test_pruning_on_sparse_data_changes_nothing(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_threshold_is_the_minimum_of_equation_23(name):
-    from bvdt.tree.grow import _Threshold
 
     lifted = lifted_for(name, np.random.default_rng(4), 6)
     divergence, X = lifted.lifting.divergence, true_points(lifted)
-    got = _Threshold.of(lifted)([0, 1, 2], 5)
+    got = Threshold.of(lifted)([0, 1, 2], 5)
     y = divergence.grad_inverse(0.5 * (lifted.H[[0, 1, 2]] + lifted.H[5]))  # Eq. (24)
     wanted = [0.5 * (divergence.div(y[k], X[k]) + divergence.div(y[k], X[5])) for k in range(3)]
     np.testing.assert_allclose(got, wanted, rtol=1e-6)

@@ -70,7 +70,7 @@ def grow_anchors(
     n = len(points)
     owner, distance = np.zeros(n, np.int32), np.full(n, np.inf)
     given = (*lifted.arrays, lifted.u, lifted.w, points)
-    threshold = _Threshold.of(lifted) if prune else None
+    threshold = Threshold.of(lifted) if prune else None
     pivots: list[int] = []
     evaluations, position, pays = 0, first, True
     while position >= 0 and len(pivots) < n_anchors:
@@ -98,7 +98,7 @@ def grow_many(
     return Anchors(pivots[pivots >= 0].astype(np.int64), offsets, owner, distance, evaluations)
 
 
-class _Threshold:
+class Threshold:
     """d_thr of a new pivot b against the older ones a: the Jensen gap of φ* at ½, Eq. (23)–(24).
 
     The minimiser y of Eq. (24) has gradient ½(a* + b*), whence d_thr = ½(φ*(a*) + φ*(b*)) − φ*(½(a* + b*)).
@@ -106,10 +106,10 @@ class _Threshold:
 
     @staticmethod
     def of(lifted: Lifted) -> Callable[[list[int], int], Float]:
-        return _SparseThreshold(lifted) if lifted.is_sparse else _DenseThreshold(lifted)
+        return SparseThreshold(lifted) if lifted.is_sparse else DenseThreshold(lifted)
 
 
-class _DenseThreshold(_Threshold):
+class DenseThreshold(Threshold):
     def __init__(self, lifted: Lifted) -> None:
         self.lifted = lifted
         self.conjugate_sum: Callable[[Float], Float] = divergence_of(lifted).conjugate_sum
@@ -121,7 +121,7 @@ class _DenseThreshold(_Threshold):
         return _rounded_down(ends, middle)
 
 
-class _SparseThreshold(_Threshold):
+class SparseThreshold(Threshold):
     def __init__(self, lifted: Lifted) -> None:
         divergence, base = divergence_of(lifted), baseline_of(lifted)
         self.H: Any = lifted.H
