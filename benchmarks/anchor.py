@@ -2,7 +2,7 @@
 
     python benchmarks/anchor.py [pruning] [text] [growth]
 
-Text is read from the folder named by BVDT_DATA or ../shared/data, and pynndescent timed beside it if installed.
+Text is read from the folder BVDT_DATA or ../shared/data; pynndescent is timed beside it if installed.
 """
 
 from __future__ import annotations
