@@ -39,6 +39,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
     return {kept->data(), {kept->size()}, owner};
 }
 
+void register_anchor(nb::module_& m);
 void register_split(nb::module_& m);
 void register_ward(nb::module_& m);
 void register_merges(nb::module_& m);

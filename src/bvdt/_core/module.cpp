@@ -3,6 +3,7 @@
 #include "core.hpp"
 
 NB_MODULE(_core, m) {
+    bvdt::register_anchor(m);
     bvdt::register_split(m);
     bvdt::register_ward(m);
     bvdt::register_merges(m);

@@ -1,14 +1,15 @@
 """Bounded depth: the few paths that are too long are rebuilt as weight-balanced trees.
 
-Ward's tree is shallow on ordinary data, but points whose distances grow geometrically make it a caterpillar. A
-heavy path (always into the larger child) with light subtrees t_1 … t_m hanging off it is a sequence; cut at its
-middle by weight, again and again, it becomes a tree of depth O(log) that keeps neighbours in the sequence near.
+Ward's tree is shallow on ordinary data, but points whose distances grow geometrically make it a
+caterpillar. A heavy path (always into the larger child) with light subtrees t_1 … t_m hanging off it is a
+sequence; cut at its middle by weight, again and again, it becomes a tree of depth O(log) that keeps
+neighbours in the sequence near each other.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .structure import Tree
 
@@ -18,7 +19,8 @@ def limit_depth(tree: Tree, most: int) -> Tree:
     if tree.depth <= most:
         return tree
     height = _heights(tree)
-    size, order = [], []
+    size: list[ArrayLike] = []
+    order: list[ArrayLike] = []
     work: list[tuple[list[int], int]] = [([0], 0)]  # sequences of subtrees still to be written, in pre-order
     while work:
         sequence, depth = work.pop()

@@ -74,7 +74,7 @@ class Tree:
 
     @classmethod
     def from_merges(cls, merges: ArrayLike) -> Tree:
-        """Tree from pairs (N − 1, 2) of merged clusters: point i is cluster i, merge t makes cluster N + t."""
+        """Tree from merged pairs (N − 1, 2): point i is cluster i, merge t makes cluster N + t."""
         pairs = np.ascontiguousarray(merges, dtype=np.int32)
         n_points = len(pairs) + 1
         size, order = np.empty(2 * n_points - 1, np.int32), np.empty(n_points, np.int32)

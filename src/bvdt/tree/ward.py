@@ -1,13 +1,13 @@
 """The default tree: Ward's agglomeration in rounds over chunks.
 
-A round cuts the current clusters into chunks by top-down 2-means, agglomerates each chunk by Ward's criterion,
-and carries out the cheapest merges over all chunks. The next round cuts the merged clusters anew, so a point whose
-neighbours fell into another chunk waits, unmerged, for a round in which they do not. When one chunk is left, all
-its merges are carried out. Time O(N·chunk), memory O(N).
+A round cuts the current clusters into chunks by top-down 2-means, agglomerates each chunk by Ward's
+criterion, and carries out the cheapest merges over all chunks. The next round cuts the merged clusters anew,
+so a point whose neighbours fell into another chunk waits, unmerged, for a round in which they do not. When
+one chunk is left, all its merges are carried out. Time O(N·chunk), memory O(N).
 
-The merging cost is |A||B|/(|A|+|B|)·⟨x̄_A − x̄_B, h̄_A − h̄_B⟩: Ward's for the symmetrised divergence. It needs the
-lifted form alone, so a user's own φ runs at full speed.
-Differs from Eq. (22): means of x and of h instead of pivots and φ; a far better bound on text (docs/decisions.md).
+The merging cost is |A||B|/(|A|+|B|)·⟨x̄_A − x̄_B, h̄_A − h̄_B⟩: Ward's for the symmetrised divergence. It needs
+the lifted form alone, so a user's own φ runs at full speed.
+Differs from Eq. (22): means of x and of h instead of pivots and φ; a far better bound (docs/decisions.md).
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def ward_tree(
     Parameters
     ----------
     chunk
-        Most clusters agglomerated together; time grows with it, quality too. ``None``: 300 for dense data, 1000
-        for sparse.
+        Most clusters agglomerated together; time grows with it, quality too. ``None``: 300 for dense data,
+        1000 for sparse.
     shrink
         Clusters before a round over clusters after it; > 1. Nearer to 1: more rounds, a better tree.
     random_state
@@ -71,7 +71,9 @@ def ward_tree(
     rng, threads = generator(random_state), n_threads(n_jobs)
     linkage = np.empty((n_points - 1, 2), np.int32)
     with progress_bar(progress, "ward tree", n_points - 1) as advance:
-        _agglomerate(_Clusters(lifted.arrays, np.ones(n_points)), linkage, chunk, shrink, rng, threads, advance)
+        _agglomerate(
+            _Clusters(lifted.arrays, np.ones(n_points)), linkage, chunk, shrink, rng, threads, advance
+        )
     return limit_depth(Tree.from_merges(linkage), most=int(4 * math.log2(n_points) + 50))
 
 
@@ -84,9 +86,10 @@ class _Clusters:
 
     def merged(self, group: Index, n_groups: int, threads: int) -> _Clusters:
         """One cluster a group: the weighted means."""
-        weight = np.bincount(group, self.weight, n_groups)
+        weight = np.bincount(group, self.weight, n_groups).astype(np.float64, copy=False)
         if len(self.arrays) > 2:
-            means = _core.group_means(*self.arrays, self.weight, group, n_groups, threads)
+            call = (*self.arrays, self.weight, group, n_groups, threads)
+            means = _core.group_means(*call)
             return _Clusters((*means, self.arrays[-1]), weight)
         share = self.weight / weight[group]
         average = sparse.csr_array((share, (group, np.arange(len(group)))), shape=(n_groups, len(group)))
@@ -129,12 +132,11 @@ def _split(clusters: _Clusters, chunk: int, rng: np.random.Generator, threads: i
     patience = 2 * math.log2(n / chunk) + 8 if n > chunk else 0.0
     level = 0
     while np.diff(bounds).max() > chunk:
-        # Lopsided splits are the data's own, but must not go on for ever: a chain of far outliers is cut in half.
+        # Lopsided splits are the data's own, but must not go on for ever: then segments are halved.
         side = _SMALLEST_SIDE if level < patience else 0.5
         seed = int(rng.integers(2**63))
-        bounds = _core.split_level(
-            *clusters.arrays, clusters.weight, order, bounds, chunk, side, seed, threads
-        )
+        call = (*clusters.arrays, clusters.weight, order, bounds, chunk, side, seed, threads)
+        bounds = _core.split_level(*call)
         level += 1
     return order, bounds
 
@@ -147,15 +149,9 @@ def _merge_chunks(
     pairs, costs = np.empty((n_merges, 2), np.int32), np.empty(n_merges)
     for first, last in _slices(len(bounds) - 1, 16 * threads):
         made = slice(bounds[first] - first, bounds[last] - last)
-        _core.ward_chunks(
-            *clusters.arrays,
-            clusters.weight,
-            order,
-            bounds[first : last + 1],
-            pairs[made],
-            costs[made],
-            threads,
-        )
+        chunks = (order, bounds[first : last + 1], pairs[made], costs[made], threads)
+        call = (*clusters.arrays, clusters.weight, *chunks)
+        _core.ward_chunks(*call)
     return pairs, costs
 
 
@@ -169,4 +165,5 @@ def _cheapest(pairs: Index, costs: Float, count: int) -> Index:
     """The ``count`` cheapest merges in their old order, with those that cost the same as the last."""
     if count >= len(costs):
         return pairs
-    return pairs[costs <= np.partition(costs, count - 1)[count - 1]]
+    keep: Index = pairs[costs <= np.partition(costs, count - 1)[count - 1]]
+    return keep

@@ -1,0 +1,185 @@
+"""Kernels: stateless functions of C-contiguous arrays; bad sizes raise ValueError.
+
+Shapes: N points, d features, n of them in play, S segments. ``num_threads`` never changes a result.
+"""
+
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+_F = NDArray[np.float64]
+_I = NDArray[np.int32]
+_L = NDArray[np.int64]
+
+# -- anchor.cpp: Eq. (7) and Proposition 1 -----------------------------------------------------------------
+
+@overload
+def anchor_steal(
+    X: _F,  # (N, d)
+    H: _F,  # (N, d)
+    u: _F,  # (N,)
+    w: _F,  # (N,)
+    points: _I,  # (n,)
+    distance: _F,  # (n,) to its pivot, changed
+    owner: _I,  # (n,) its anchor, changed
+    threshold: _F,  # (anchors so far,), or empty for no pruning
+    pivot: int,  # the new one's position in points
+    anchor: int,  # the new one's number
+    num_threads: int,
+    /,
+) -> tuple[int, int]:
+    """Gives a new anchor what is nearer to its pivot: (divergences evaluated, farthest position or −1)."""
+
+@overload
+def anchor_steal(
+    indptr: _L,  # (N+1,)
+    indices: _I,  # (nnz,)
+    x: _F,  # (nnz,)
+    h: _F,  # (nnz,)
+    d: int,
+    u: _F,
+    w: _F,
+    points: _I,
+    distance: _F,
+    owner: _I,
+    threshold: _F,
+    pivot: int,
+    anchor: int,
+    num_threads: int,
+    /,
+) -> tuple[int, int]: ...
+@overload
+def anchor_grow(
+    X: _F,  # (N, d)
+    H: _F,  # (N, d)
+    u: _F,  # (N,)
+    w: _F,  # (N,)
+    points: _I,  # (n,)
+    distance: _F,  # (n,) filled
+    owner: _I,  # (n,) filled, from 0 in each segment
+    offsets: _L,  # (S+1,) into points
+    first: _L,  # (S,) the first pivot's position in its segment
+    pivot_offsets: _L,  # (S+1,) into pivots; the differences are the anchors wanted
+    pivots: _I,  # (pivot_offsets[S],) filled
+    grown: _I,  # (S,) filled: anchors grown
+    num_threads: int,
+    /,
+) -> int:
+    """All anchors of S segments, without pruning; returns the divergences evaluated."""
+
+@overload
+def anchor_grow(
+    indptr: _L,
+    indices: _I,
+    x: _F,
+    h: _F,
+    d: int,
+    u: _F,
+    w: _F,
+    points: _I,
+    distance: _F,
+    owner: _I,
+    offsets: _L,
+    first: _L,
+    pivot_offsets: _L,
+    pivots: _I,
+    grown: _I,
+    num_threads: int,
+    /,
+) -> int: ...
+
+# -- split.cpp and ward.cpp: 2-means and Ward's criterion in the lifted form ---------------------------------
+
+@overload
+def split_level(
+    x: _F,  # (N, d)
+    h: _F,  # (N, d)
+    weight: _F,  # (N,)
+    order: _I,  # (N,) changed: both halves of a segment stay in their old order
+    bounds: _L,  # (S+1,) into order
+    cap: int,
+    smallest_side: float,
+    seed: int,
+    threads: int,
+    /,
+) -> _L:  # (S'+1,)
+    """Cuts every segment of more than ``cap`` points in two; returns the new bounds."""
+
+@overload
+def split_level(
+    indptr: _L,
+    indices: _I,
+    x: _F,
+    h: _F,
+    d: int,
+    weight: _F,
+    order: _I,
+    bounds: _L,
+    cap: int,
+    smallest_side: float,
+    seed: int,
+    threads: int,
+    /,
+) -> _L: ...
+@overload
+def ward_chunks(
+    x: _F,  # (N, d)
+    h: _F,  # (N, d)
+    weight: _F,  # (N,)
+    order: _I,  # (N,)
+    bounds: _L,  # (S+1,) into order
+    pairs: _I,  # (n_merges, 2) filled, children before parents in each chunk
+    costs: _F,  # (n_merges,) filled, ascending from child to parent
+    threads: int,
+    /,
+) -> None:
+    """Ward's merges inside each chunk order[bounds[c] : bounds[c + 1]]; n_merges = points − chunks."""
+
+@overload
+def ward_chunks(
+    indptr: _L,
+    indices: _I,
+    x: _F,
+    h: _F,
+    d: int,
+    weight: _F,
+    order: _I,
+    bounds: _L,
+    pairs: _I,
+    costs: _F,
+    threads: int,
+    /,
+) -> None: ...
+
+# -- merges.cpp ------------------------------------------------------------------------------------------
+
+def apply_merges(
+    pairs: _I,  # (n_merges, 2) items; the first stands for both from then on
+    cluster: _I,  # (n,) number of each item's cluster, changed: the remaining ones come first
+    first_new: int,
+    linkage: _I,  # (n_merges, 2) filled with the merged clusters' numbers
+    group: _I,  # (n,) filled: each item's place among the remaining clusters
+) -> int:
+    """Carries out merges; returns how many clusters remain."""
+
+def pre_order(
+    linkage: _I,  # (N−1, 2)
+    size: _I,  # (2N−1,) filled
+    order: _I,  # (N,) filled
+) -> None:
+    """Pre-order sizes and leaf order of the tree that the merges make."""
+
+def group_means(
+    indptr: _L,
+    indices: _I,
+    x: _F,
+    h: _F,
+    d: int,
+    weight: _F,  # (N,)
+    group: _I,  # (N,)
+    n_groups: int,
+    threads: int,
+    /,
+) -> tuple[_L, _I, _F, _F]:
+    """Weighted mean of each group's sparse points: (indptr, indices, x, h)."""
