@@ -29,6 +29,9 @@ using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <typename T>
 using MutableMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+void register_blocks(nb::module_& m);
+void register_optimum(nb::module_& m);
+void register_product(nb::module_& m);
 void register_split(nb::module_& m);
 void register_ward(nb::module_& m);
 

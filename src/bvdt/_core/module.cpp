@@ -3,6 +3,9 @@
 #include "core.hpp"
 
 NB_MODULE(_core, m) {
+    bvdt::register_blocks(m);
+    bvdt::register_optimum(m);
+    bvdt::register_product(m);
     bvdt::register_split(m);
     bvdt::register_ward(m);
 }
