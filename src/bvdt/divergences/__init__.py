@@ -1,0 +1,54 @@
+"""Bregman divergences: those of Table 1, your own φ, or an exponential family's."""
+
+from __future__ import annotations
+
+from .base import BregmanDivergence, from_exponential_family
+from .domain import Interval
+from .family import Family
+from .table1 import (
+    GeneralizedI,
+    ItakuraSaito,
+    KullbackLeibler,
+    Logistic,
+    Mahalanobis,
+    Multinomial,
+    SquaredEuclidean,
+)
+
+__all__ = [
+    "BregmanDivergence",
+    "Family",
+    "GeneralizedI",
+    "Interval",
+    "ItakuraSaito",
+    "KullbackLeibler",
+    "Logistic",
+    "Mahalanobis",
+    "Multinomial",
+    "SquaredEuclidean",
+    "from_exponential_family",
+    "get",
+]
+
+NAMES: dict[str, type[BregmanDivergence]] = {
+    "squared_euclidean": SquaredEuclidean,
+    "mahalanobis": Mahalanobis,
+    "gid": GeneralizedI,
+    "poisson": GeneralizedI,
+    "relative_entropy": GeneralizedI,
+    "kl": KullbackLeibler,
+    "multinomial": Multinomial,
+    "itakura_saito": ItakuraSaito,
+    "logistic": Logistic,
+}
+
+
+def get(divergence: str | BregmanDivergence) -> BregmanDivergence:
+    """The divergence of that name; an instance is returned as it is."""
+    if isinstance(divergence, BregmanDivergence):
+        return divergence
+    if not isinstance(divergence, str):
+        raise TypeError(f"divergence needs a name or a BregmanDivergence; got {divergence!r}")
+    if divergence not in NAMES:
+        raise ValueError(f"divergence needs one of {', '.join(NAMES)}; got {divergence!r}")
+    return NAMES[divergence]()  # type: ignore[call-arg]  # every named class has defaults

@@ -1,0 +1,188 @@
+"""Bregman divergences: φ, its gradient and the gradient's inverse; everything else follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import checks, inverse
+from .domain import Interval
+from .family import Family
+
+Float = NDArray[np.float64]
+Function = Callable[[Any], Any]
+
+
+class BregmanDivergence:
+    """d_φ(x, y) = φ(x) − φ(y) − ⟨x − y, ∇φ(y)⟩, Eq. (11).
+
+    A separable φ is a sum of one function over the coordinates: ``phi``, ``grad``, ``grad_inverse`` and
+    ``conjugate`` then act on every element and keep the shape. Otherwise ``phi`` and ``conjugate`` reduce the
+    last axis, and ``grad`` and ``grad_inverse`` map rows to rows. ``phi_sum`` and ``conjugate_sum`` reduce
+    the last axis for both kinds.
+
+    Your own, from NumPy functions of an (n, d) array; φ may return (n, d) or (n,), which tells the two kinds
+    apart. A φ that is not strictly convex, or a gradient that is not φ's, is refused::
+
+        BregmanDivergence(phi=lambda x: x * np.log(x) - x, grad=np.log, domain=(0, np.inf))
+
+    Parameters
+    ----------
+    phi, grad : φ and ∇φ.
+    grad_inverse, conjugate : (∇φ)⁻¹ and φ*; found numerically when not given.
+    domain : open interval (low, high) for every coordinate.
+    n_features : d of the points on which a non-separable φ is checked, when it accepts only one d.
+    """
+
+    name: str = "custom"
+    separable: bool = True
+    translation_invariant: bool = False  # d(x + c, y + c) = d(x, y)
+    self_dual: bool = False  # ∇φ(x) = x
+    domain: Interval = Interval()
+    auto_smoothing: str | float | None = None  # what smoothing="auto" does with data on the domain's edge
+    _family: Family | None = None
+
+    def __init__(
+        self,
+        phi: Function,
+        grad: Function,
+        grad_inverse: Function | None = None,
+        *,
+        conjugate: Function | None = None,
+        domain: Interval | tuple[float, float] = (-np.inf, np.inf),
+        name: str = "custom",
+        family: Family | None = None,
+        n_features: int = 3,
+    ) -> None:
+        self.name = name
+        self.domain = domain if isinstance(domain, Interval) else Interval(*map(float, domain))
+        self._phi, self._grad = phi, grad
+        self._grad_inverse, self._conjugate = grad_inverse, conjugate
+        self._family = family
+        self.separable = checks.check_phi(phi, grad, self.domain, n_features)
+
+    # -- what a divergence states --------------------------------------------------------------------------
+
+    def phi(self, X: Any) -> Any:
+        """φ(x)."""
+        return self._phi(X)
+
+    def grad(self, X: Any) -> Any:
+        """∇φ(x)."""
+        return self._grad(X)
+
+    def grad_inverse(self, T: Any) -> Any:
+        """(∇φ)⁻¹(t), by a safeguarded Newton iteration unless it was given."""
+        if self._grad_inverse is not None:
+            return self._grad_inverse(T)
+        if self.separable:
+            return inverse.invert_increasing(self.grad, T, self.domain)
+        return inverse.invert_gradient(self.phi, self.grad, T, self.domain)
+
+    def conjugate(self, T: Any) -> Any:
+        """φ*(t) = ⟨t, x⟩ − φ(x) at x = (∇φ)⁻¹(t)."""
+        if self._conjugate is not None:
+            return self._conjugate(T)
+        x = self.grad_inverse(T)
+        return T * x - self.phi(x) if self.separable else np.sum(T * x, axis=-1) - self.phi(x)
+
+    @property
+    def family(self) -> Family | None:
+        """The exponential family of this divergence, Eq. (14)–(16), or None."""
+        return self._family
+
+    def prepare(self, X: Any) -> tuple[BregmanDivergence, Any]:
+        """The divergence with what it learns from validated data, and the data as it wants them."""
+        return self, X
+
+    def smoothing_scale(self, baseline: Float) -> Float | float:  # (d,) -> (d,) or scalar
+        """Factor s of x' = s·x + e: 1 unless x + e would leave the domain."""
+        return 1.0
+
+    # -- what follows --------------------------------------------------------------------------------------
+
+    def phi_sum(self, X: ArrayLike) -> Float:  # (..., d) -> (...)
+        """φ of whole points."""
+        return self._reduce(self.phi, X)
+
+    def conjugate_sum(self, T: ArrayLike) -> Float:  # (..., d) -> (...)
+        """φ* of whole points."""
+        return self._reduce(self.conjugate, T)
+
+    def div(self, x: ArrayLike, y: ArrayLike) -> Float:  # (..., d) ×2 -> (...)
+        """d_φ(x, y) by its definition, Eq. (11)."""
+        x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
+        if self.separable:
+            terms = self.phi(x) - self.phi(y) - (x - y) * self.grad(y)
+            return np.asarray(np.maximum(terms, 0.0).sum(axis=-1))
+        slope = self.grad(y.reshape(-1, y.shape[-1])).reshape(y.shape)
+        value = self.phi_sum(x) - self.phi_sum(y) - np.sum((x - y) * slope, axis=-1)
+        return np.asarray(np.maximum(value, 0.0))
+
+    def pairwise(self, X: ArrayLike, Y: ArrayLike) -> Float:  # (n, d), (m, d) -> (n, m)
+        """All d_φ(x_i, y_j) by Eq. (11), one row at a time: the slow twin of the lifted form."""
+        Y = np.asarray(Y, float)
+        return np.stack([self.div(x, Y) for x in np.asarray(X, float)])
+
+    def representative(self, X: ArrayLike, weights: Float | None = None) -> Float:  # (n, d) -> (d,)
+        """The point with the least mean divergence from X: the mean whatever φ, Eq. (13)."""
+        return np.asarray(np.average(np.asarray(X, float), axis=0, weights=weights))
+
+    def information(self, X: ArrayLike, weights: Float | None = None) -> float:
+        """Bregman information I_φ: the mean divergence from the representative, Eq. (12)."""
+        return float(np.average(self.div(X, self.representative(X, weights)), weights=weights))
+
+    def log_density(self, x: ArrayLike, mean: ArrayLike) -> Float:  # (..., d) ×2 -> (...)
+        """log p(x) = −d_φ(x, μ) + φ(x) + log p_0(x) of the exponential family with mean μ, Eq. (15)."""
+        if self.family is None:
+            raise ValueError(f"log_density needs an exponential family; {self.name} has none")
+        base_measure = self.family.log_base_measure(np.asarray(x, float))
+        return np.asarray(-self.div(x, mean) + self.phi_sum(x) + base_measure)
+
+    def _reduce(self, function: Function, X: ArrayLike) -> Float:
+        X = np.asarray(X, float)
+        if self.separable:
+            return np.asarray(function(X).sum(axis=-1))
+        return np.asarray(function(X.reshape(-1, X.shape[-1])).reshape(X.shape[:-1]))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(name={self.name!r})"
+
+
+def from_exponential_family(
+    log_partition: Function,
+    grad: Function,
+    *,
+    grad_inverse: Function | None = None,
+    log_base_measure: Function | None = None,
+    domain: tuple[float, float] = (-np.inf, np.inf),
+    mean_domain: tuple[float, float] | None = None,
+    name: str = "custom",
+    n_features: int = 3,
+) -> BregmanDivergence:
+    """The divergence of an exponential family (section 4.1): φ is the conjugate of the log-partition ψ.
+
+    Parameters
+    ----------
+    log_partition, grad : ψ(θ) and ∇ψ(θ), as ``phi`` and ``grad`` of a BregmanDivergence.
+    grad_inverse : θ of a mean μ; found numerically when not given.
+    log_base_measure : log p_0(x), (..., d) -> (...); with it the result has a ``family``.
+    domain, mean_domain : intervals of θ and of μ = ∇ψ(θ); the second is found when not given.
+    """
+    psi = BregmanDivergence(log_partition, grad, grad_inverse, domain=domain, n_features=n_features)
+    if mean_domain is None:
+        mean_domain = inverse.image(grad, psi.domain) if psi.separable else (-np.inf, np.inf)
+    family = None if log_base_measure is None else Family(name, psi.phi_sum, log_base_measure)
+    return BregmanDivergence(
+        phi=psi.conjugate,
+        grad=psi.grad_inverse,  # θ = ∇φ(μ), Eq. (16)
+        grad_inverse=psi.grad,  # μ = ∇ψ(θ), Eq. (16)
+        conjugate=psi.phi,
+        domain=mean_domain,
+        name=name,
+        family=family,
+        n_features=n_features,
+    )

@@ -1,0 +1,40 @@
+"""Exponential families in canonical form, Eq. (14)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Float = NDArray[np.float64]
+
+
+def identity(z: Any) -> Any:
+    """g(z) = z: the observation is its own natural statistic."""
+    return z
+
+
+@dataclass(frozen=True)
+class Family:
+    """p(x; θ) = exp(⟨θ, x⟩ − ψ(θ))·p_0(x), x = g(z), Eq. (14); the functions reduce the last axis.
+
+    ============================ =======================================
+    ``log_partition(theta)``     ψ(θ)                 (..., d) -> (...)
+    ``log_base_measure(x)``      log p_0(x)           (..., d) -> (...)
+    ``natural_statistics(z)``    x = g(z)
+    ============================ =======================================
+    """
+
+    name: str
+    log_partition: Callable[[Any], Any]
+    log_base_measure: Callable[[Any], Any]
+    natural_statistics: Callable[[Any], Any] = identity
+
+    def log_density(self, x: ArrayLike, theta: ArrayLike) -> Float:  # (..., d) ×2 -> (...)
+        """log p(x; θ), Eq. (14)."""
+        x, theta = np.asarray(x, float), np.asarray(theta, float)
+        inner = np.sum(theta * x, axis=-1)
+        return np.asarray(inner - self.log_partition(theta) + self.log_base_measure(x))

@@ -1,0 +1,314 @@
+"""The divergences of Table 1, each as φ, ∇φ, (∇φ)⁻¹, φ* and its exponential family."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, gammaln, logit, logsumexp, xlog1py, xlogy
+
+from .base import BregmanDivergence
+from .domain import Interval
+from .family import Family
+
+Float = NDArray[np.float64]
+_POSITIVE = Interval(0.0, np.inf)
+_LOG_2PI = float(np.log(2 * np.pi))
+
+
+class _Known(BregmanDivergence):
+    """A divergence whose functions are its methods: nothing to check, nothing to store."""
+
+    def __init__(self) -> None:
+        pass
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class SquaredEuclidean(_Known):
+    """φ = ½‖x‖², d = ½‖x − y‖²; the Gaussian with unit covariance. The bandwidth is Table 1's σ²."""
+
+    name = "squared_euclidean"
+    translation_invariant = True
+    self_dual = True
+    _family = Family(
+        "Gaussian",
+        log_partition=lambda theta: 0.5 * np.sum(theta**2, axis=-1),
+        log_base_measure=lambda x: -0.5 * np.sum(x**2 + _LOG_2PI, axis=-1),
+    )
+
+    def phi(self, X: Any) -> Any:
+        return 0.5 * np.square(X)
+
+    def grad(self, X: Any) -> Any:
+        return X
+
+    def grad_inverse(self, T: Any) -> Any:
+        return T
+
+    def conjugate(self, T: Any) -> Any:
+        return 0.5 * np.square(T)
+
+
+class Mahalanobis(_Known):
+    """φ = ½xᵀΣ⁻¹x, d = ½(x − y)ᵀΣ⁻¹(x − y); the Gaussian with covariance Σ.
+
+    Give ``precision`` Σ⁻¹ or ``covariance`` Σ; with neither, Σ is the data's own.
+    Differs from Table 1: a ½, as in its Euclidean row, so that Eq. (15) is the Gaussian density.
+    """
+
+    name = "mahalanobis"
+    separable = False
+    translation_invariant = True
+
+    def __init__(self, precision: ArrayLike | None = None, covariance: ArrayLike | None = None) -> None:
+        if precision is not None and covariance is not None:
+            raise ValueError("mahalanobis needs precision or covariance; got both")
+        self.precision = self.covariance = None
+        if precision is not None:
+            self.precision = _positive_definite(precision, "precision")
+            self.covariance = _symmetric(np.linalg.inv(self.precision))
+        elif covariance is not None:
+            self.covariance = _positive_definite(covariance, "covariance")
+            self.precision = _symmetric(np.linalg.inv(self.covariance))
+
+    def phi(self, X: Any) -> Any:
+        return 0.5 * np.sum(self.grad(X) * X, axis=-1)
+
+    def grad(self, X: Any) -> Any:
+        return X @ self._known(self.precision)
+
+    def grad_inverse(self, T: Any) -> Any:
+        return T @ self._known(self.covariance)
+
+    def conjugate(self, T: Any) -> Any:
+        return 0.5 * np.sum(self.grad_inverse(T) * T, axis=-1)
+
+    @property
+    def family(self) -> Family:
+        covariance = self._known(self.covariance)
+        log_volume = np.linalg.slogdet(covariance)[1] + len(covariance) * _LOG_2PI
+        return Family("multivariate Gaussian", self.conjugate, lambda x: -self.phi(x) - 0.5 * log_volume)
+
+    def prepare(self, X: Any) -> tuple[BregmanDivergence, Any]:
+        if self.precision is None:
+            X = X if isinstance(X, np.ndarray) else X.toarray()
+            return Mahalanobis(covariance=np.atleast_2d(np.cov(X, rowvar=False))), X
+        if len(self.precision) != X.shape[1]:
+            raise ValueError(f"mahalanobis needs {len(self.precision)} features; X has {X.shape[1]}")
+        return self, X
+
+    @staticmethod
+    def _known(matrix: Float | None) -> Float:
+        if matrix is None:
+            raise ValueError("mahalanobis needs precision= or covariance= before it meets data")
+        return matrix
+
+
+class GeneralizedI(_Known):
+    """φ = Σ x log x − x, d = Σ x log(x/y) − x + y, Eq. (27)–(28); Poisson counts, Eq. (25)–(26)."""
+
+    name = "gid"
+    domain = _POSITIVE
+    auto_smoothing = "background"
+    _family = Family(
+        "Poisson",
+        log_partition=lambda theta: np.sum(np.exp(theta), axis=-1),
+        log_base_measure=lambda x: -np.sum(gammaln(x + 1), axis=-1),
+    )
+
+    def phi(self, X: Any) -> Any:
+        return xlogy(X, X) - X
+
+    def grad(self, X: Any) -> Any:
+        return np.log(X)
+
+    def grad_inverse(self, T: Any) -> Any:
+        return np.exp(T)
+
+    def conjugate(self, T: Any) -> Any:
+        return np.exp(T)
+
+
+class _CommonLength(_Known):
+    """φ = Σ x log(x/L) for rows that all sum to L, where d = Σ x log(x/y).
+
+    Off that plane d has the terms −x + y of the generalised I-divergence, so the functions below are those of
+    the whole positive orthant: separable, as the lifted form needs, and equal on the plane.
+    """
+
+    domain = _POSITIVE
+    auto_smoothing = "background"
+    length: float | None = None
+
+    @property
+    def _scale(self) -> float:
+        return 1.0 if self.length is None else self.length  # L adds a linear term to φ, nothing to d
+
+    def phi(self, X: Any) -> Any:
+        return xlogy(X, X / self._scale)
+
+    def grad(self, X: Any) -> Any:
+        return np.log(X / self._scale) + 1
+
+    def grad_inverse(self, T: Any) -> Any:
+        return self._scale * np.exp(T - 1)
+
+    def conjugate(self, T: Any) -> Any:
+        return self._scale * np.exp(T - 1)
+
+    def _check_length(self, sums: Float, length: float, hint: str) -> None:
+        wrong = ~(np.abs(sums - length) <= 1e-6 * length)
+        if wrong.any():
+            i = int(np.argmax(wrong))
+            raise ValueError(
+                f"{self.name} needs rows that sum to {length:g}; row {i} sums to {sums[i]:g} ({hint})"
+            )
+
+
+class KullbackLeibler(_CommonLength):
+    """φ = Σ x log x on the simplex, d = Σ x log(x/y); ``normalize`` divides each row by its sum first."""
+
+    name = "kl"
+    length = 1.0
+
+    def __init__(self, normalize: bool = False) -> None:
+        self.normalize = normalize
+
+    def prepare(self, X: Any) -> tuple[BregmanDivergence, Any]:
+        sums = row_sums(X)
+        if not self.normalize:
+            self._check_length(sums, 1.0, "KullbackLeibler(normalize=True) divides")
+            return self, X
+        if not (sums > 0).all():
+            raise ValueError(f"kl needs rows with a positive sum; row {int(np.argmin(sums > 0))} sums to 0")
+        if isinstance(X, np.ndarray):
+            return self, X / sums[:, None]
+        data = X.data / np.repeat(sums, np.diff(X.indptr))
+        return self, type(X)((data, X.indices, X.indptr), shape=X.shape)
+
+    def __repr__(self) -> str:
+        return f"KullbackLeibler(normalize={self.normalize})"
+
+
+class Multinomial(_CommonLength):
+    """φ = Σ x log(x/L), d = Σ x log(x/y) for counts of common length L; L is the data's unless given."""
+
+    name = "multinomial"
+
+    def __init__(self, length: float | None = None) -> None:
+        if length is not None and not 0 < length < np.inf:
+            raise ValueError(f"multinomial needs length > 0; got {length}")
+        self.length = None if length is None else float(length)
+
+    def prepare(self, X: Any) -> tuple[BregmanDivergence, Any]:
+        sums = row_sums(X)
+        known = self if self.length is not None else Multinomial(_positive_length(sums[0]))
+        known._check_length(sums, known._scale, "gid takes rows of any length")
+        return known, X
+
+    @property
+    def family(self) -> Family:
+        if self.length is None:
+            raise ValueError("multinomial's family needs its length; give Multinomial(length=)")
+        length = self.length
+        return Family(
+            "multinomial",
+            log_partition=lambda theta: length * logsumexp(theta, axis=-1),
+            log_base_measure=lambda x: gammaln(length + 1) - np.sum(gammaln(x + 1), axis=-1),
+        )
+
+    def __repr__(self) -> str:
+        return f"Multinomial(length={self.length})"
+
+
+class ItakuraSaito(_Known):
+    """φ = Σ −log x − 1, d = Σ x/y − log(x/y) − 1; the exponential distribution."""
+
+    name = "itakura_saito"
+    domain = _POSITIVE
+    _family = Family(
+        "exponential",
+        log_partition=lambda theta: -np.sum(np.log(-theta), axis=-1),
+        log_base_measure=lambda x: np.zeros(np.shape(x)[:-1]),
+    )
+
+    def phi(self, X: Any) -> Any:
+        return -np.log(X) - 1
+
+    def grad(self, X: Any) -> Any:
+        return -1 / X
+
+    def grad_inverse(self, T: Any) -> Any:
+        return -1 / T
+
+    def conjugate(self, T: Any) -> Any:
+        return -np.log(-T)
+
+
+class Logistic(_Known):
+    """φ = Σ x log x + (1 − x) log(1 − x); the Bernoulli. Differs from Table 1, whose φ lacks the second term.
+
+    x + e may leave (0, 1), so smoothing is x' = (1 − 2e)·x + e here.
+    """
+
+    name = "logistic"
+    domain = Interval(0.0, 1.0)
+    auto_smoothing = 0.01
+    _family = Family(
+        "Bernoulli",
+        log_partition=lambda theta: np.sum(np.logaddexp(0, theta), axis=-1),
+        log_base_measure=lambda x: np.zeros(np.shape(x)[:-1]),
+    )
+
+    def phi(self, X: Any) -> Any:
+        return xlogy(X, X) + xlog1py(1 - X, -X)
+
+    def grad(self, X: Any) -> Any:
+        return logit(X)
+
+    def grad_inverse(self, T: Any) -> Any:
+        return expit(T)
+
+    def conjugate(self, T: Any) -> Any:
+        return np.logaddexp(0, T)
+
+    def smoothing_scale(self, baseline: Float) -> Float | float:
+        if not (baseline < 0.5).all():
+            raise ValueError(f"logistic needs smoothing < 0.5; got {baseline.max():g}")
+        return 1 - 2 * baseline
+
+
+def row_sums(X: Any) -> Float:  # (N,)
+    """Σ_j x_j of each row, dense or sparse."""
+    return np.asarray(X.sum(axis=1), dtype=float).ravel()
+
+
+def _positive_length(length: float) -> float:
+    if not length > 0:
+        raise ValueError("multinomial needs rows with a positive sum; row 0 sums to 0")
+    return float(length)
+
+
+def _symmetric(matrix: NDArray[Any]) -> Float:
+    return (matrix + matrix.T) / 2
+
+
+def _positive_definite(matrix: ArrayLike, name: str) -> Float:
+    matrix = np.array(matrix, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"mahalanobis needs a square {name}; its shape is {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise ValueError(f"mahalanobis needs a finite {name}; it has NaN or infinite entries")
+    if not np.allclose(matrix, matrix.T, rtol=1e-8, atol=1e-12 * np.abs(matrix).max()):
+        raise ValueError(f"mahalanobis needs a symmetric {name}")
+    matrix = _symmetric(matrix)
+    smallest, largest = np.linalg.eigvalsh(matrix)[[0, -1]]
+    if not smallest > 1e-14 * largest:
+        raise ValueError(
+            f"mahalanobis needs a positive definite {name}; "
+            f"its eigenvalues reach from {smallest:.3g} to {largest:.3g}"
+        )
+    return matrix
