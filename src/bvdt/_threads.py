@@ -8,7 +8,9 @@ import os
 def n_threads(n_jobs: int | None) -> int:
     """Number of threads for ``n_jobs``: None or −1 is every core this process may use, −2 all but one, …"""
     if n_jobs is not None and (isinstance(n_jobs, bool) or n_jobs == 0 or n_jobs != int(n_jobs)):
-        raise ValueError(f"n_jobs needs None, a positive integer or a negative one as in joblib; got {n_jobs!r}")
+        raise ValueError(
+            f"n_jobs needs None, a positive integer or a negative one as in joblib; got {n_jobs!r}"
+        )
     if n_jobs is not None and n_jobs > 0:
         return int(n_jobs)
     try:

@@ -82,7 +82,7 @@ class BlockPartition:
         if self.rows.shape != self.cols.shape or self.n_nodes != tree.n_nodes:
             raise ValueError(f"BlockPartition of {self.n_nodes} nodes does not fit a tree of {tree.n_nodes}")
         for name, nodes in (("rows", self.rows), ("cols", self.cols)):
-            if nodes.size and not (0 <= nodes.min() and nodes.max() < tree.n_nodes):
+            if nodes.size and not (nodes.min() >= 0 and nodes.max() < tree.n_nodes):
                 raise ValueError(f"BlockPartition.{name} needs nodes 0…{tree.n_nodes - 1}; it has others")
         if (np.diff(self.rows) < 0).any():
             raise ValueError("BlockPartition.rows needs to ascend; use BlockPartition.from_pairs")
@@ -121,9 +121,7 @@ def block_divergences(
     out = np.zeros(tree.n_nodes)
     U, W = sums_by_node(lifted.u, tree), sums_by_node(lifted.w, tree)
     if lifted.is_sparse:
-        _core.coarsest_sparse(
-            *lifted.arrays, U, W, tree.size, tree.start, tree.order, out, n_threads(n_jobs)
-        )
+        _core.coarsest_sparse(*lifted.arrays, U, W, tree.size, tree.start, tree.order, out, n_threads(n_jobs))
     else:
         _core.coarsest_dense(*lifted.arrays, U, W, tree.size, tree.order, out, n_threads(n_jobs))
     return out[1:]

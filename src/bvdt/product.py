@@ -70,7 +70,15 @@ class CoarsestProduct:
 
     def apply(self, v: Any, out: Any, transpose: bool, threads: int) -> None:  # (N, k), (N, k)
         """out ← Q v, or Qᵀ v."""
-        plan = (self.order, self.first_leaf, self.chunk, self.child, self.weight, self.top_child, self.top_weight)
+        plan = (
+            self.order,
+            self.first_leaf,
+            self.chunk,
+            self.child,
+            self.weight,
+            self.top_child,
+            self.top_weight,
+        )
         _core.product_coarsest(*plan, v, out, transpose, threads)
 
 
