@@ -29,6 +29,7 @@ using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <typename T>
 using MutableMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+void register_anchor(nb::module_& m);
 void register_blocks(nb::module_& m);
 void register_optimum(nb::module_& m);
 void register_product(nb::module_& m);

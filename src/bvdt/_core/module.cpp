@@ -3,6 +3,7 @@
 #include "core.hpp"
 
 NB_MODULE(_core, m) {
+    bvdt::register_anchor(m);
     bvdt::register_blocks(m);
     bvdt::register_optimum(m);
     bvdt::register_product(m);
