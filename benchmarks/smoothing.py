@@ -1,7 +1,7 @@
 """Which smoothing serves label propagation best? Prints the tables of docs/smoothing.md.
 
-Exact P, y ← αPy + (1 − α)y⁰ (Eq. 29) from 10 % labels, mean accuracy over the seeds on the unlabelled points, the best
-of three bandwidths for each smoothing. Data: the folder named by BVDT_DATA or ../shared/data.
+Exact P, y ← αPy + (1 − α)y⁰ (Eq. 29) from 10 % labels, mean accuracy over the seeds on the unlabelled points,
+the best of three bandwidths for each smoothing. Data: the folder named by BVDT_DATA or ../shared/data.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ FOLDER = Path(os.environ.get("BVDT_DATA", Path(__file__).parents[2] / "shared" /
 CORPORA = ("bbcsport", "bbc", "20news_bydate_train", "imdb", "nsf_surrogate")
 ALPHAS = {0.01: 4, 0.9: 30}  # α -> iterations, past any change of the winner
 SHARES = tuple(f"background × {share:g}" for share in (1, 0.3, 0.1, 0.03, 0.01))
+TINY = ("background × 0.003", "background × 0.001")
 STUDIES = {  # divergence -> (smoothings, bandwidths, corpora)
-    "gid": (("1", "0.1", "0.01", "0.001", *SHARES), (1, 10, 100), CORPORA),
+    "gid": (("1", "0.1", "0.01", "0.001", *SHARES, *TINY), (1, 10, 100), CORPORA),
     "kl": (("0.001", "0.0001", "1e-05", "1e-06", *SHARES), (0.005, 0.05, 0.5), CORPORA[:3]),
     "logistic": (("0.1", "0.01", "0.001", "0.0001", *SHARES), (1, 10, 100), CORPORA[:3]),
 }
@@ -74,7 +75,9 @@ def study(divergence_name: str) -> None:
             e = background(prepared, divergence, float(share)) if share else float(smoothing)
             d = lift(X, divergence, e).divergences(slice(None), slice(None)).astype(np.float32)
             np.fill_diagonal(d, np.inf)
-            table = np.array([list(accuracies(d, b, y0, known, labels)) for b in bandwidths])  # (bandwidth, α)
+            table = np.array(
+                [list(accuracies(d, b, y0, known, labels)) for b in bandwidths]
+            )  # (bandwidth, α)
             results[:, s, c] = table.max(axis=0)
             widths[:, s, c] = np.array(bandwidths)[table.argmax(axis=0)]
         print(f"{divergence_name} {corpus} done", file=sys.stderr)

@@ -168,7 +168,8 @@ def _lift_sparse(X: Any, lifting: Lifting) -> Lifted:
         stored = slice(X.indptr[rows.start], X.indptr[rows.stop])
         x, j = X.data[stored], X.indices[stored]
         point = x + e[j]
-        H.data[stored] = divergence.grad(point) - grad_e[j]
+        if H is not X:
+            H.data[stored] = divergence.grad(point) - grad_e[j]
         starts = X.indptr[rows.start : rows.stop + 1] - X.indptr[rows.start]
         u[rows] = _segment_sums(divergence.phi(point) - phi_e[j] - x * grad_e[j], starts)  # d_φ(x', e)
         w[rows] = _segment_sums(x * H.data[stored], starts) - u[rows]  # d_φ(e, x')

@@ -26,7 +26,10 @@ def as_points(X: Any, minimum: int = 2) -> Any:  # (N, d)
 
 
 def _dense_points(X: Any) -> Any:
-    array = np.asarray(X)
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"X needs rows of one length; {error}") from None
     if array.ndim != 2:
         raise ValueError(f"X needs 2 dimensions, points × features; its shape is {array.shape}")
     if array.dtype.kind not in "biuf":

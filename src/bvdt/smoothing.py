@@ -12,8 +12,6 @@ from .points import extremes
 
 Float = NDArray[np.float64]
 
-BACKGROUND_SHARE = 0.1
-
 
 def resolve_smoothing(
     X: Any, divergence: BregmanDivergence, smoothing: float | str | ArrayLike
@@ -32,11 +30,12 @@ def resolve_smoothing(
     return _given(smoothing, n_features)
 
 
-def background(X: Any, divergence: BregmanDivergence, share: float = BACKGROUND_SHARE) -> Float:  # (d,)
+def background(X: Any, divergence: BregmanDivergence, share: float | None = None) -> Float:  # (d,)
     """A share of each feature's mean: a Gamma prior on Poisson rates, which acts like idf.
 
     A feature that never occurs gets what the rarest one has; with no feature at all, the share itself.
     """
+    share = divergence.background_share if share is None else share
     mean = np.asarray(X.mean(axis=0), dtype=float).ravel()
     if (mean < 0).any():
         raise ValueError(

@@ -43,6 +43,7 @@ class BregmanDivergence:
     self_dual: bool = False  # ∇φ(x) = x
     domain: Interval = Interval()
     auto_smoothing: str | float | None = None  # what smoothing="auto" does with data on the domain's edge
+    background_share: float = 0.01  # smoothing="background": this share of every feature's mean
     _family: Family | None = None
 
     def __init__(

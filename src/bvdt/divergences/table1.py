@@ -141,6 +141,7 @@ class _CommonLength(_Known):
 
     domain = _POSITIVE
     auto_smoothing = "background"
+    background_share = 0.3
     length: float | None = None
 
     @property
@@ -293,7 +294,7 @@ def _positive_length(length: float) -> float:
 
 
 def _symmetric(matrix: NDArray[Any]) -> Float:
-    return (matrix + matrix.T) / 2
+    return np.asarray((matrix + matrix.T) / 2)
 
 
 def _positive_definite(matrix: ArrayLike, name: str) -> Float:
