@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
+
 from bvdt import BlockPartition, Tree
 from bvdt.lift import lift
-from scipy import sparse
 
 DIVERGENCES = ("squared_euclidean", "gid", "itakura_saito", "logistic")
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize_scalar
+
 from bvdt import TransitionOperator
 from bvdt.bandwidth import NEIGHBOURS, bandwidth_for_entropy, effective_dimension
 from bvdt.optimum import block_areas, mean_entropy, optimum
 from engine_cases import random_lifted, random_tree
-from numpy.testing import assert_allclose
-from scipy.optimize import minimize_scalar
 
 
 def solver(op):

@@ -1,15 +1,16 @@
 """Rows of new points."""
 
-import bvdt
-import bvdt.extend
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.cluster.hierarchy import linkage
+
+import bvdt
+import bvdt.extend
 from bvdt import TransitionOperator
 from bvdt.extend import row_hashes
 from bvdt.operator import row_values
 from engine_cases import DIVERGENCES, random_data, random_lifted, random_tree
-from numpy.testing import assert_allclose, assert_array_equal
-from scipy.cluster.hierarchy import linkage
 
 
 def operator(divergence="gid", n_points=200, as_sparse=False, seed=0):
@@ -45,7 +46,7 @@ def test_training_points_find_themselves(divergence, as_sparse):
 @pytest.mark.usefixtures("_chunks")
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_rows_products_and_sums(as_sparse):
-    X, op = operator(as_sparse=as_sparse)
+    _, op = operator(as_sparse=as_sparse)
     rng = np.random.default_rng(5)
     X_new = random_data("gid", 30, rng, as_sparse=as_sparse)
     new = op.extend(X_new)
@@ -62,7 +63,7 @@ def test_rows_products_and_sums(as_sparse):
 
 
 def test_one_chunk_finds_the_nearest_point_and_its_weight():
-    X, op = operator()
+    _, op = operator()
     X_new = random_data("gid", 20, np.random.default_rng(1))
     new = op.extend(X_new)
     lifted = op.lifted.lifting.transform(X_new)
@@ -85,7 +86,7 @@ def test_descent_finds_near_points(monkeypatch):
 
 
 def test_far_and_wrong_queries():
-    X, op = operator("squared_euclidean")
+    _, op = operator("squared_euclidean")
     far = op.extend(np.full((1, 4), 1e6))
     assert_allclose(far.toarray().sum(), 1.0)
     assert_allclose(op.extend(np.full((1, 4), 1e6)) @ np.ones(200), 1.0)

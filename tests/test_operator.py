@@ -1,17 +1,18 @@
 """Products, transposes, rows and dense forms agree; threads and dtypes behave."""
 
-import bvdt
-import bvdt.product
 import numpy as np
 import pytest
-from bvdt import TransitionOperator, _core
-from bvdt.operator import row_values
-from bvdt.product import BlockProduct
-from engine_cases import DIVERGENCES, dense_matrix, random_data, random_lifted, random_partition, random_tree
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.linalg import aslinearoperator, eigs, eigsh, gmres
+
+import bvdt
+import bvdt.product
+from bvdt import TransitionOperator, _core
+from bvdt.operator import row_values
+from bvdt.product import BlockProduct
+from engine_cases import DIVERGENCES, dense_matrix, random_data, random_lifted, random_partition, random_tree
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -169,8 +170,8 @@ def test_kernels_refuse_wrong_sizes():
         op._product.apply(v, np.empty_like(v), False, 1)
     with pytest.raises(ValueError, match="N rows"):
         BlockProduct(op.tree, op.partition, op.partition.q).apply(v, np.empty_like(v), False, 1)
+    plan = op._product
     with pytest.raises(ValueError, match="a row for each internal node"):
-        plan = op._product
         _core.product_coarsest(
             plan.order, plan.first_leaf, plan.chunk, plan.child[1:], plan.weight, plan.top_child,
             plan.top_weight, np.ones((10, 1)), np.ones((10, 1)), False, 1,
@@ -196,7 +197,9 @@ def test_facade_refuses_what_it_cannot_do():
             bvdt.transition_matrix(X, **{"tree": tree, **bad})
 
 
-@pytest.mark.parametrize("kind", ["equal", "duplicates", "outlier", "one feature", "two points", "empty rows"])
+@pytest.mark.parametrize(
+    "kind", ["equal", "duplicates", "outlier", "one feature", "two points", "empty rows"]
+)
 def test_awkward_data(kind):
     rng = np.random.default_rng(0)
     n_points = 2 if kind == "two points" else 30

@@ -2,12 +2,20 @@
 
 import numpy as np
 import pytest
-from bvdt import BlockPartition, Tree, _core
-from bvdt.partition import NodeSums, block_divergences
-from engine_cases import DIVERGENCES, dense_matrix, random_lifted, random_partition, random_tree, slow_divergences
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+
+from bvdt import BlockPartition, Tree, _core
+from bvdt.partition import NodeSums, block_divergences
+from engine_cases import (
+    DIVERGENCES,
+    dense_matrix,
+    random_lifted,
+    random_partition,
+    random_tree,
+    slow_divergences,
+)
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -109,8 +117,8 @@ def test_kernels_refuse_wrong_sizes():
         _core.coarsest_dense(X[:4], X[:4], u, u, tree.size, tree.order, np.zeros(9), 1)
     with pytest.raises(ValueError, match="one entry a node"):
         _core.coarsest_dense(X, X, u[:3], u, tree.size, tree.order, np.zeros(9), 1)
+    broken = np.array([5, 4, 4, 4, 1, 1, 1, 1, 1], np.int32)
     with pytest.raises(ValueError, match="pre-order"):
-        broken = np.array([5, 4, 4, 4, 1, 1, 1, 1, 1], np.int32)
         _core.coarsest_dense(X, X, u, u, broken, tree.order, np.zeros(9), 1)
     with pytest.raises(ValueError, match="order"):
         _core.coarsest_dense(X, X, u, u, tree.size, tree.order + np.int32(1), np.zeros(9), 1)

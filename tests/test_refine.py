@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
 from bvdt import TransitionOperator
 from bvdt.exact import exact_rows
 from bvdt.optimum import optimum
-from bvdt.partition import block_divergences
+from bvdt.partition import BlockPartition, NodeSums, block_divergences
 from bvdt.refine import _Blocks, _child_divergences, _gains, _split
-from bvdt.partition import BlockPartition, NodeSums
 from engine_cases import DIVERGENCES, random_lifted, random_partition, random_tree
-from hypothesis import given
-from hypothesis import strategies as st
-from numpy.testing import assert_allclose
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -32,15 +32,16 @@ def test_all_singletons_give_the_exact_matrix(divergence, as_sparse):
 
 
 @pytest.mark.kernel
+@settings(max_examples=30)
 @given(n_points=st.integers(3, 25), seed=seeds, share=st.floats(0, 1), bandwidth=st.floats(0.05, 20))
 def test_refinement_never_lowers_the_bound(n_points, seed, share, bandwidth):
     """Acceptance 2, second half; the number of blocks is met exactly and the blocks are valid."""
     rng = np.random.default_rng(seed)
     lifted = random_lifted(DIVERGENCES[seed % 4], n_points, rng)
     op = TransitionOperator(lifted, random_tree(n_points, rng, seed % 3 == 0), bandwidth=bandwidth)
-    step = max(1, round(share * n_points**2 / 3))
-    while op.n_blocks < n_points * (n_points - 1):
-        wanted = min(op.n_blocks + step, n_points * (n_points - 1))
+    most = n_points * (n_points - 1)
+    steps = [op.n_blocks + 1, op.n_blocks + 1 + round(share * (most - op.n_blocks - 1)), most]
+    for wanted in (min(blocks, most) for blocks in steps):
         finer = op.refine(wanted)
         assert finer.n_blocks == wanted
         finer.partition.validate(op.tree)

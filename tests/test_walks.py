@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from bvdt import TransitionOperator, pagerank, propagate_labels, stationary_distribution
-from engine_cases import random_lifted, random_tree
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+
+from bvdt import TransitionOperator, pagerank, propagate_labels, stationary_distribution
+from engine_cases import random_lifted, random_tree
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,12 @@ def test_pagerank(op, matrix):
     assert_allclose(pagerank(lossy).sum(), 1.0)
     with pytest.warns(ConvergenceWarning):
         pagerank(matrix, restart, n_iter=2)
-    for bad in ({"damping": 1.0}, {"restart": -np.ones(50)}, {"restart": np.zeros(50)}, {"restart": np.ones(3)}):
+    for bad in (
+        {"damping": 1.0},
+        {"restart": -np.ones(50)},
+        {"restart": np.zeros(50)},
+        {"restart": np.ones(3)},
+    ):
         with pytest.raises(ValueError, match="needs"):
             pagerank(matrix, **bad)
 

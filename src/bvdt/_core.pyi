@@ -1,7 +1,7 @@
 """Kernels: stateless functions of C-contiguous arrays; bad sizes raise ValueError.
 
-Shapes: N points, d features, 2N − 1 nodes in pre-order, k columns; n points in play, S segments. The number of
-threads never changes a result.
+Shapes: N points, d features, 2N − 1 nodes in pre-order, k columns; n points in play, S segments. The number
+of threads never changes a result.
 """
 
 from typing import Any, overload

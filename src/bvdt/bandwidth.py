@@ -1,14 +1,15 @@
-"""Choice of the bandwidth β in p_ij ∝ exp(−d_ij / β). The blocks' divergences are computed once; each trial is O(N).
+"""Choice of the bandwidth β in p_ij ∝ exp(−d_ij / β); each trial is one optimum, O(N).
 
-"auto"   β at which the rows of Q have, in the mean, the entropy of a uniform choice among ``NEIGHBOURS`` points.
+"auto"   β at which the rows of Q have, in the mean, the entropy of a uniform choice among
+         ``NEIGHBOURS`` points.
          Entropy never falls as β grows (the bound is a maximum of lines in 1/β), so this is a root of a
          monotone function.
 "learn"  β that maximises the bound of Eq. (18) together with its constant. As a dispersion model
          (Jørgensen 1987) the kernel of Eq. (15) is  β^{−d/2}·exp(−d_φ(x, μ)/β)·a(x): exact for the squared
-         Euclidean and Mahalanobis divergences, where β is the paper's σ², the saddle-point form for the others.
-         So  β = (2/d)·Σ_AB q_AB·D_AB / N, for the Gaussian Σ q_AB·‖·‖²_AB / (N·d).
-         For sparse data d is the mean number of stored values a row: a coordinate that is zero in both points
-         carries no dispersion.
+         Euclidean and Mahalanobis divergences, where β is the paper's σ², the saddle-point form for the
+         others. So  β = (2/d)·Σ_AB q_AB·D_AB / N, for the Gaussian Σ q_AB·‖·‖²_AB / (N·d). For sparse data d
+         is the mean number of stored values a row: a coordinate that is zero in both points carries no
+         dispersion.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def resolve_bandwidth(
     areas: Float,
     solve: Callable[[float], Optimum],
 ) -> float:
-    """The bandwidth as a number, from a number, "auto" or "learn"; ``solve`` is the optimum at a bandwidth."""
+    """The bandwidth as a number, from a number, "auto" or "learn"; ``solve`` gives the optimum at one."""
     if isinstance(bandwidth, str):
         if bandwidth not in ("auto", "learn"):
             raise ValueError(f'bandwidth needs a number > 0, "auto" or "learn"; got {bandwidth!r}')
@@ -46,7 +47,7 @@ def resolve_bandwidth(
         if bandwidth == "auto":
             return bandwidth_for_entropy(np.log(NEIGHBOURS), mean_divergence, areas, solve)
         return learned_bandwidth(effective_dimension(lifted), mean_divergence, areas, solve)
-    if isinstance(bandwidth, bool) or not np.isscalar(bandwidth) or not 0 < float(bandwidth) < np.inf:
+    if isinstance(bandwidth, bool) or np.ndim(bandwidth) != 0 or not 0 < bandwidth < np.inf:
         raise ValueError(f'bandwidth needs a finite number > 0, "auto" or "learn"; got {bandwidth!r}')
     return float(bandwidth)
 

@@ -1,16 +1,18 @@
 """Rows for points outside the tree.
 
-A new point x is placed at its nearest training point ℓ, its twin, and walks as the twin does, or to the twin itself:
+A new point x is placed at its nearest training point ℓ, its twin, and walks as the twin does, or to the twin
+itself:
 
     row(x) = (1 − m)·Q_ℓ + m·δ_ℓ,      m = e^{−d(x, ℓ)/β} / (e^{−d(x, ℓ)/β} + e^{r_ℓ})
 
-where r_ℓ, the twin's share of the bound, stands for the log of Σ_j e^{−d_ℓj/β} over the others: m is the softmax
-weight of the one centre that the twin's own row lacks. So a product costs one product of Q and a gather.
+where r_ℓ, the twin's share of the bound, stands for the log of Σ_j e^{−d_ℓj/β} over the others: m is the
+softmax weight of the one centre that the twin's own row lacks. So a product costs one product of Q and a
+gather.
 
-Finding the twin. Preparation, once per operator, O(nnz·depth): sums of H over the nodes above the chunks of at
-most ``CHUNK`` points, and a hash of every training point. A query goes down from the root to the child with the
-smaller mean divergence less half its inner spread (for the squared Euclidean: the nearer mean), then reads its
-chunk: O(depth + CHUNK) divergences. The hash finds a training point that is queried back.
+Finding the twin. Preparation, once per operator, O(nnz·depth): sums of H over the nodes above the chunks of
+at most ``CHUNK`` points, and a hash of every training point. A query goes down from the root to the child
+with the smaller mean divergence less half its inner spread (for the squared Euclidean: the nearer mean),
+then reads its chunk: O(depth + CHUNK) divergences. The hash finds a training point that is queried back.
 """
 
 from __future__ import annotations
@@ -24,11 +26,10 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 from scipy.special import expit
 
-from . import _core, memory
-from ._threads import n_threads
+from . import memory
 from .lift import Lifted
 from .optimum import Float
-from .partition import _csr_arrays, sums_by_node
+from .partition import pair_dots, sums_by_node
 from .tree import Tree
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _BATCH = 1 << 20  # pairs at once
 
 
 class ExtendedOperator(LinearOperator):  # type: ignore[misc]  # scipy has no types
-    """Rows of n_new points over the N training points; each sums to 1. ``twin`` (n_new,) and its weight ``m``."""
+    """Rows of n_new points over the N training points; each sums to 1. ``weight`` is m, that of the ``twin``."""
 
     def __init__(self, operator: TransitionOperator, twin: NDArray[np.intp], weight: Float) -> None:
         super().__init__(operator.dtype, (len(twin), operator.shape[0]))
@@ -69,7 +70,7 @@ class ExtendedOperator(LinearOperator):  # type: ignore[misc]  # scipy has no ty
         """Row of new point i, dense."""
         row = (1 - self.weight[i]) * self.operator.row(int(self.twin[i]))
         row[self.twin[i]] += self.weight[i]
-        return row
+        return np.asarray(row)
 
     def toarray(self) -> Float:  # (n_new, N)
         """All rows, dense; refuses with a MemoryError that names the GiB when they would not fit."""
@@ -151,8 +152,8 @@ class TwinFinder:
 
     def _divergences(self, new: Lifted, a: NDArray[Any], points: NDArray[Any]) -> Float:  # (n,) ×2 -> (n,)
         """d(x_a, training point) for chosen pairs."""
-        inner = _pair_dots(new.X, self.lifted.H, a, points, self.n_jobs)
-        return np.maximum(new.u[a] + self.lifted.w[points] - inner, 0.0)
+        inner = pair_dots(new.X, self.lifted.H, a, points, self.n_jobs)
+        return np.asarray(np.maximum(new.u[a] + self.lifted.w[points] - inner, 0.0))
 
     def _descend(self, new: Lifted) -> NDArray[np.intp]:  # (n_new,)
         """Node of at most CHUNK points where each query ends."""
@@ -161,7 +162,7 @@ class TwinFinder:
         while active.size:
             children = np.stack([self.tree.left[node[active]], self.tree.right[node[active]]], axis=1)
             slots = self.slot[children].ravel()
-            score = self.offset[slots] - _pair_dots(new.X, self.H, np.repeat(active, 2), slots, self.n_jobs)
+            score = self.offset[slots] - pair_dots(new.X, self.H, np.repeat(active, 2), slots, self.n_jobs)
             nearer = score.reshape(-1, 2).argmin(axis=1)
             node[active] = children[np.arange(len(active)), nearer]
             active = active[self.tree.size[node[active]] > CHUNK]
@@ -187,7 +188,7 @@ class TwinFinder:
 
 
 def row_hashes(lifted: Lifted) -> NDArray[np.uint64]:  # (N,)
-    """A 64-bit hash of each row of X, equal for equal rows: Σ_j mix(bits of x_j)·r_j mod 2⁶⁴, zeros adding 0."""
+    """A 64-bit hash of each row of X: Σ_j mix(bits of x_j)·r_j mod 2⁶⁴, to which zeros add 0."""
     odd = np.random.default_rng(0).integers(0, 2**63, lifted.n_features, dtype=np.uint64) * np.uint64(2)
     odd += np.uint64(1)
     if not lifted.is_sparse:
@@ -212,15 +213,3 @@ def _membership(tree: Tree, nodes: NDArray[np.intp]) -> Any:  # CSR (n_nodes, N)
     within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], size)
     points = tree.order[np.repeat(tree.start[nodes], size) + within]
     return sparse.csr_array((np.repeat(1.0 / size, size), points, indptr), shape=(len(nodes), tree.n_points))
-
-
-def _pair_dots(X: Any, H: Any, a: NDArray[Any], b: NDArray[Any], n_jobs: int | None) -> Float:
-    """⟨X[a], H[b]⟩ for each pair."""
-    out = np.empty(len(a))
-    pairs = np.ascontiguousarray(a, np.int32), np.ascontiguousarray(b, np.int32)
-    if sparse.issparse(X):
-        arrays = (*_csr_arrays(X), *_csr_arrays(H), X.shape[1])
-        _core.pair_dots_sparse(*arrays, *pairs, out, n_threads(n_jobs))
-    else:
-        _core.pair_dots_dense(X, H, *pairs, out, n_threads(n_jobs))
-    return out

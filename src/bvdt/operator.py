@@ -30,7 +30,8 @@ class TransitionOperator(LinearOperator):  # type: ignore[misc]  # scipy has no 
     """Row-stochastic N×N matrix Q with one probability q_AB a block: the maximiser of Eq. (18) under Eq. (3).
 
     ``op @ v`` and ``op.T @ v`` cost O(N + n_blocks) a column; the operator works in ``scipy.sparse.linalg``'s
-    eigs, gmres and so on as it is. It never changes: ``refine``, ``astype`` and the others return new objects.
+    eigs, gmres and so on as it is. It never changes: ``refine``, ``astype`` and the others return new
+    objects.
 
     Attributes
     ----------
@@ -120,7 +121,7 @@ class TransitionOperator(LinearOperator):  # type: ignore[misc]  # scipy has no 
         return other
 
     def symmetrized(self) -> SymmetrizedOperator:
-        """S = D^(−1/2)·(Q + Qᵀ)/2·D^(−1/2): symmetric, for Lanczos and for label spreading (Zhou et al. 2003)."""
+        """S = D^(−1/2)·(Q + Qᵀ)/2·D^(−1/2), for Lanczos and for label spreading (Zhou et al. 2003)."""
         return SymmetrizedOperator(self)
 
     # -- entries ------------------------------------------------------------------------------------------
@@ -289,7 +290,7 @@ class SymmetrizedOperator(LinearOperator):  # type: ignore[misc]
 
 
 def row_values(op: TransitionOperator) -> Float:  # (N,)
-    """Each row's share of the bound, −Σ_(A,B)∈B(x_i) |B|·q_AB·(d̄_AB/β + log q_AB); their sum is ``lower_bound``."""
+    """Each row's share of ``lower_bound``: −Σ_(A,B)∈B(x_i) |B|·q_AB·(d̄_AB/β + log q_AB)."""
     q, tree = op._q, op.tree
     rows, cols = op.partition.rows, op.partition.cols
     log_q = np.log(q, out=np.zeros_like(q), where=q > 0)

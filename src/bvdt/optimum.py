@@ -11,6 +11,7 @@ found from the leaves up; q_AB = s_A·exp(−d̄_AB / bandwidth − c_A) from th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ class Optimum:
         return float(self.log_value[0]) * ((len(self.log_value) + 1) // 2)
 
     def log_mass(self, tree: Tree) -> Float:  # (2N−1,)
-        """log s_A: the log of the probability a row has left for the blocks at A and below; −∞ if it underflows."""
+        """log s_A, the log of what a row has left for the blocks at A and below; −∞ if it underflows."""
         mass = np.ones(tree.n_nodes)
         mass[1:] = self.mass_below[tree.parent[1:]]
         with np.errstate(divide="ignore"):
@@ -61,7 +62,7 @@ def optimum(
         raise ValueError(f"block divergences need to be finite; block {b} has {dbar[b]}")
     q, value, below = np.empty(partition.n_blocks), np.empty(tree.n_nodes), np.empty(tree.n_nodes)
     blocks = () if partition.is_coarsest else (partition.first, partition.cols)
-    kernel = _core.optimum_coarsest if partition.is_coarsest else _core.optimum_blocks
+    kernel: Any = _core.optimum_coarsest if partition.is_coarsest else _core.optimum_blocks
     kernel(tree.size, tree.parent, *blocks, dbar, float(bandwidth), q, value, below, n_threads(n_jobs))
     return Optimum(q, value, below)
 
@@ -82,8 +83,9 @@ def mean_entropy(q: Float, areas: Float) -> float:
 def bound_constant(lifted: Lifted, bandwidth: float = 1.0) -> float | None:
     """The constant c of Eq. (19), −N log(N − 1) + Σ_i φ(x_i) + log p_0(x_i); None without a family.
 
-    The x_i are the smoothed points, of which the divergences are taken. A bandwidth β ≠ 1 adds −(N d/2)·log β: exact
-    for the Gaussian families, the saddle-point form of a dispersion model for the others. O(N d), also for sparse data.
+    The x_i are the smoothed points, of which the divergences are taken. A bandwidth β ≠ 1 adds −(N d/2)·log
+    β: exact for the Gaussian families, the saddle-point form of a dispersion model for the others. O(N d),
+    also for sparse data.
     """
     lifting = lifted.lifting
     if lifting is None or lifting.divergence.family is None:

@@ -1,9 +1,9 @@
 """Block partitions of the transition matrix (paper 2.2) and their mean divergences, Eq. (20).
 
 A block (A, B) is a pair of nodes without a common point; all |A|·|B| entries of a block share one
-probability. In a valid partition every ordered pair of distinct points lies in exactly one block. The coarsest
-one pairs each node with its sibling: 2(N − 1) blocks, block ``k − 1`` being (k, sibling of k). Every valid
-partition is a refinement of it.
+probability. In a valid partition every ordered pair of distinct points lies in exactly one block. The
+coarsest one pairs each node with its sibling: 2(N − 1) blocks, block ``k − 1`` being (k, sibling of k).
+Every valid partition is a refinement of it.
 """
 
 from __future__ import annotations
@@ -75,9 +75,10 @@ class BlockPartition:
     def validate(self, tree: Tree) -> BlockPartition:
         """Returns itself, or raises ValueError unless each ordered pair of points is in exactly one block.
 
-        O(N + n_blocks), by fingerprints: give each point a random 64-bit weight; a row is covered exactly once
-        if and only if its blocks' weights add up to those of all other points (mod 2⁶⁴), but for a chance of
-        about 2⁻⁶⁰. The row's sums come from differences of running sums, as a node is a range of points.
+        O(N + n_blocks), by fingerprints: give each point a random 64-bit weight; a row is covered exactly
+        once if and only if its blocks' weights add up to those of all other points (mod 2⁶⁴), but for a
+        chance of about 2⁻⁶⁰. The row's sums come from differences of running sums, as a node is a range of
+        points.
         """
         if self.rows.shape != self.cols.shape or self.n_nodes != tree.n_nodes:
             raise ValueError(f"BlockPartition of {self.n_nodes} nodes does not fit a tree of {tree.n_nodes}")
@@ -120,10 +121,9 @@ def block_divergences(
         return NodeSums.of(lifted, tree).mean_divergences(partition.rows, partition.cols, n_jobs)
     out = np.zeros(tree.n_nodes)
     U, W = sums_by_node(lifted.u, tree), sums_by_node(lifted.w, tree)
-    if lifted.is_sparse:
-        _core.coarsest_sparse(*lifted.arrays, U, W, tree.size, tree.start, tree.order, out, n_threads(n_jobs))
-    else:
-        _core.coarsest_dense(*lifted.arrays, U, W, tree.size, tree.order, out, n_threads(n_jobs))
+    tree_arrays = (tree.size, tree.start, tree.order) if lifted.is_sparse else (tree.size, tree.order)
+    kernel: Any = _core.coarsest_sparse if lifted.is_sparse else _core.coarsest_dense
+    kernel(*lifted.arrays, U, W, *tree_arrays, out, n_threads(n_jobs))
     return out[1:]
 
 
@@ -154,15 +154,11 @@ class NodeSums:
         self, rows: NDArray[Any], cols: NDArray[Any], n_jobs: int | None = None
     ) -> Float:  # (n,) ×2 -> (n,)
         """d̄_AB for chosen pairs of nodes; fastest when ``rows`` are sorted."""
-        a, b = np.ascontiguousarray(rows, np.int32), np.ascontiguousarray(cols, np.int32)
-        inner = np.empty(len(a))
-        if sparse.issparse(self.X):
-            csr = (*_csr_arrays(self.X), *_csr_arrays(self.H), self.X.shape[1])
-            _core.pair_dots_sparse(*csr, a, b, inner, n_threads(n_jobs))
-        else:
-            _core.pair_dots_dense(self.X, self.H, a, b, inner, n_threads(n_jobs))
+        a, b = np.asarray(rows), np.asarray(cols)
+        inner = pair_dots(self.X, self.H, a, b, n_jobs)
         n_a, n_b = self.size[a].astype(float), self.size[b].astype(float)
-        return np.maximum(self.U[a] / n_a + self.W[b] / n_b - inner / (n_a * n_b), 0.0)  # Eq. (20), lifted
+        mean = self.U[a] / n_a + self.W[b] / n_b - inner / (n_a * n_b)  # Eq. (20), lifted
+        return np.asarray(np.maximum(mean, 0.0))
 
 
 def _dense_node_sums(X: Float, tree: Tree) -> Float:  # (N, d) -> (2N−1, d)
@@ -185,6 +181,17 @@ def _sparse_node_sums(X: Any, tree: Tree) -> Any:  # CSR (N, d) -> CSR (2N−1, 
     sums = membership @ X
     sums.sort_indices()
     return sums
+
+
+def pair_dots(X: Any, H: Any, a: NDArray[Any], b: NDArray[Any], n_jobs: int | None) -> Float:
+    """⟨X[a[e]], H[b[e]]⟩ for each pair e; X and H both dense or both CSR; fastest when ``a`` is sorted."""
+    out = np.empty(len(a))
+    pairs = np.ascontiguousarray(a, np.int32), np.ascontiguousarray(b, np.int32)
+    is_sparse = sparse.issparse(X)
+    arrays = (*_csr_arrays(X), *_csr_arrays(H), X.shape[1]) if is_sparse else (X, H)
+    kernel: Any = _core.pair_dots_sparse if is_sparse else _core.pair_dots_dense
+    kernel(*arrays, *pairs, out, n_threads(n_jobs))
+    return out
 
 
 def _csr_arrays(X: Any) -> tuple[Any, ...]:

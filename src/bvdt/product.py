@@ -1,10 +1,10 @@
 """Products Q v and Qᵀ v from the blocks (DESIGN 2.4), as two small prepared forms with one method.
 
-``CoarsestProduct`` cuts the tree into maximal subtrees ("chunks") of at most 2 048 points. Inside a chunk of m
-points the m − 1 internal nodes are numbered 0…m − 2 in pre-order and the points m − 1…2m − 2; ``child`` holds
-the two children of each internal node as such slots, ``weight`` the two probabilities between them. The tree
-above the chunks has the same form with the chunks as its points. A kernel's sweeps are then branch-free loops
-over scratch memory that stays in cache.
+``CoarsestProduct`` cuts the tree into maximal subtrees ("chunks") of at most 2 048 points. Inside a chunk of
+m points the m − 1 internal nodes are numbered 0…m − 2 in pre-order and the points m − 1…2m − 2; ``child``
+holds the two children of each internal node as such slots, ``weight`` the two probabilities between them.
+The tree above the chunks has the same form with the chunks as its points. A kernel's sweeps are then
+branch-free loops over scratch memory that stays in cache.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class CoarsestProduct:
         top, inner = internal[is_top[internal]], internal[~is_top[internal]]
         roots = np.flatnonzero(~is_top & is_top[tree.parent] if is_top[0] else tree.parent < 0)
         first_leaf = np.append(tree.start[roots], tree.n_points).astype(np.int32)
-        # Slot of a node in its chunk: pre-order rank among the chunk's internal nodes, or after them its leaf's.
+        # Slot of a node in its chunk: pre-order rank among the chunk's internal nodes, or after them its
+        # leaf's.
         chunk = np.searchsorted(roots, np.arange(tree.n_nodes), side="right") - 1
         leaf = tree.start - first_leaf[chunk]
         rank = np.arange(tree.n_nodes) - roots[chunk] - leaf

@@ -36,9 +36,9 @@ MEANING = {
 class Quality(dict[str, Any]):
     """The figures of a quality report: a dict that prints as a table.
 
-    ``kl`` is the mean over rows of KL(q_i ‖ p_i), by which the bound falls short of the log-likelihood, Eq. (2);
-    ``total_variation`` the mean of ½Σ_j |q_ij − p_ij|; ``top_kept`` the mean of Σ min(q_ij, p_ij) / Σ p_ij over
-    the ten largest p_ij of the row.
+    ``kl`` is the mean over rows of KL(q_i ‖ p_i), by which the bound falls short of the log-likelihood, Eq.
+    (2); ``total_variation`` the mean of ½Σ_j |q_ij − p_ij|; ``top_kept`` the mean of Σ min(q_ij, p_ij) / Σ
+    p_ij over the ten largest p_ij of the row.
     """
 
     def __str__(self) -> str:
@@ -58,9 +58,9 @@ class Quality(dict[str, Any]):
 def quality(op: TransitionOperator, n_rows: int = 256, random_state: Any = None) -> Quality:
     """Figures on ``n_rows`` sampled rows; with n_rows ≥ N on all rows, exactly.
 
-    Rows are drawn one from each of ``n_rows`` groups of neighbours in the order of their own share of the bound,
-    which is known for all rows, while the interval is that of a simple random sample (Student's t, corrected for
-    the finite number of rows): it holds the true mean in at least 95 % of cases.
+    Rows are drawn one from each of ``n_rows`` groups of neighbours in the order of their own share of the
+    bound, which is known for all rows, while the interval is that of a simple random sample (Student's t,
+    corrected for the finite number of rows): it holds the true mean in at least 95 % of cases.
     """
     if isinstance(n_rows, bool) or n_rows != int(n_rows) or n_rows < 1:
         raise ValueError(f"n_rows needs a positive integer; got {n_rows!r}")
@@ -96,7 +96,8 @@ def _sample(op: TransitionOperator, n_rows: int, random_state: Any) -> NDArray[n
     edges = np.linspace(0, op.shape[0], n_rows + 1)
     offset = check_random_state(random_state).uniform(size=n_rows)
     ranks = (edges[:-1] + offset * np.diff(edges)).astype(np.intp)
-    return np.argsort(row_values(op), kind="stable")[np.minimum(ranks, op.shape[0] - 1)]
+    by_value = np.argsort(row_values(op), kind="stable")
+    return np.asarray(by_value[np.minimum(ranks, op.shape[0] - 1)])
 
 
 def _row_figures(op: TransitionOperator, rows: NDArray[np.intp]) -> tuple[Float, Float, Float]:

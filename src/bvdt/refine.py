@@ -1,14 +1,15 @@
 """Refinement: more blocks where the bound gains most (DESIGN 2.5).
 
-A block (A, B) can be split in B, in A, or in both. With the mass s_A that reaches A held, the value of A's subtree
-changes by |A|·s_A·(c_A' − c_A), and c_A' is known in closed form from the four divergences between the children:
+A block (A, B) can be split in B, in A, or in both. With the mass s_A that reaches A held, the value of A's
+subtree changes by |A|·s_A·(c_A' − c_A), and c_A' is known in closed form from the four divergences between
+the children:
 
     B-split   c_A' = log(e^{c_A} − |B|e^{−d̄_AB} + Σ_r |B_r|e^{−d̄_ABr})
     A-split   the terms |B|e^{−d̄_AaB} move into c_Aa, hence into k_A by Δk; e^{c_A} loses |B|e^{−d̄_AB}
 
-Differs from DESIGN 2.5: an A-split is credited with its own exact gain, so it need not be judged by a look ahead.
-Each round splits the blocks with the largest gain per added block, at most a seventh of them, and solves for the
-optimum again, which can only rise: every solution of the old blocks is one of the new blocks.
+Differs from DESIGN 2.5: an A-split is credited with its own exact gain, so it need not be judged by a look
+ahead. Each round splits the blocks with the largest gain per added block, at most a seventh of them, and
+solves for the optimum again, which can only rise: every solution of the old blocks is one of the new blocks.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def _gains(blocks: _Blocks, tree: Tree, solution: Optimum, bandwidth: float) -> 
     c, size = solution.log_value, tree.size
     rows, cols = blocks.rows, blocks.cols
     n_a, n_b, of_cols, of_rows = _marginals(blocks, tree)
-    a, has_a = _children(tree, rows)
+    a, _ = _children(tree, rows)
     with np.errstate(divide="ignore"):
         log_n_b = np.log(n_b)
         log_share = np.log(size[cols]) - blocks.dbar / bandwidth - c[rows]  # of A's value, by this block

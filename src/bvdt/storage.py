@@ -36,7 +36,7 @@ def save(op: TransitionOperator, path: str | Path) -> None:
         "coarsest": op.partition.is_coarsest,
         "divergence": None if lifting is None else _divergence_header(lifting.divergence),
     }
-    arrays = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
+    arrays: dict[str, Any] = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
     arrays |= {"size": op.tree.size, "order": op.tree.order, "mean_divergence": op.mean_divergence}
     if not op.partition.is_coarsest:
         arrays |= {"rows": op.partition.rows, "cols": op.partition.cols}
@@ -51,8 +51,8 @@ def load(
 ) -> TransitionOperator:
     """Read an operator that ``op.save`` wrote.
 
-    A divergence of your own φ is code and is not in the file: give it again as ``divergence`` if new points are to
-    be lifted (``op.extend``); everything else works without.
+    A divergence of your own φ is code and is not in the file: give it again as ``divergence`` if new points
+    are to be lifted (``op.extend``); everything else works without.
     """
     from .operator import TransitionOperator
 

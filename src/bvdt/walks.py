@@ -56,8 +56,8 @@ def pagerank(
 ) -> Float:  # (N,)
     """PageRank x = damping·Mᵀx + (1 − damping)·restart, a distribution over the points.
 
-    ``restart`` is where the walk jumps to (non-negative, any scale); None is everywhere alike. Mass that a row of M
-    loses (a row of zeros) restarts too. Stops when Σ|change| ≤ tol.
+    ``restart`` is where the walk jumps to (non-negative, any scale); None is everywhere alike. Mass that a
+    row of M loses (a row of zeros) restarts too. Stops when Σ|change| ≤ tol.
     """
     M = _square(op)
     if not 0 <= damping < 1:
