@@ -1,6 +1,6 @@
 """Products Q v and Qᵀ v from the blocks (DESIGN 2.4), as two small prepared forms with one method.
 
-``CoarsestProduct`` cuts the tree into maximal subtrees ("chunks") of at most 2 048 points. Inside a chunk of
+``CoarsestProduct`` cuts the tree into maximal subtrees ("chunks") of at most 256 points. Inside a chunk of
 m points the m − 1 internal nodes are numbered 0…m − 2 in pre-order and the points m − 1…2m − 2; ``child``
 holds the two children of each internal node as such slots, ``weight`` the two probabilities between them.
 The tree above the chunks has the same form with the chunks as its points. A kernel's sweeps are then
@@ -20,7 +20,7 @@ from . import _core
 from .partition import BlockPartition, Float, Int
 from .tree import Tree
 
-CHUNK_POINTS = 2048
+CHUNK_POINTS = 256
 
 
 @dataclass(frozen=True, eq=False)

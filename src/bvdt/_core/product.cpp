@@ -14,13 +14,30 @@ namespace {
 
 constexpr int64_t kColumns = 32;  // at most this many columns at once, so that the scratch stays in cache
 
-// In: s holds the leaves' values. Sums go up; the root's is kept in `sum` and the root set to zero; then the
-// sibling products come down: s[left] = s[node] + w_left·sum(right), and the mirror image.
-template <typename Slot>
-inline void sweep_one(double* s, const Slot* child, const double* w, int64_t n, double* sum, int flip) {
-    for (int64_t i = n - 1; i >= 0; --i) s[i] = s[child[2 * i]] + s[child[2 * i + 1]];
+// Asks for memory that will be read or written soon: the two random accesses a point would otherwise wait
+// for.
+struct Ahead {
+    const int32_t* order;  // (count,)
+    int64_t count;
+
+    template <typename T>
+    void touch(const T* base, int64_t i) const {
+        if (i < count) __builtin_prefetch(base + order[i], 0, 2);
+    }
+};
+
+// One column. In: s holds the leaves' values. Sums go up; the root's is kept in `sum` and the root set to
+// zero; then the sibling products come down: s[left] = s[node] + w_left·sum(right), and the mirror image.
+template <typename Slot, typename T>
+inline void sweep_one(double* s, const Slot* child, const double* w, int64_t n, double* sum, int flip,
+                      const T* v, const Ahead& next, const T* out, const Ahead& here) {
+    for (int64_t i = n - 1; i >= 0; --i) {
+        next.touch(v, i);
+        s[i] = s[child[2 * i]] + s[child[2 * i + 1]];
+    }
     sum[0] = s[0], s[0] = 0;
     for (int64_t i = 0; i < n; ++i) {
+        here.touch(out, i);
         const Slot l = child[2 * i], r = child[2 * i + 1];
         const double t = s[i], left = s[l], right = s[r];
         s[l] = t + w[2 * i + flip] * right;
@@ -28,6 +45,7 @@ inline void sweep_one(double* s, const Slot* child, const double* w, int64_t n, 
     }
 }
 
+// Many columns: the same, row by row.
 template <typename Slot>
 inline void sweep_up(double* s, const Slot* child, int64_t n, int64_t k) {
     for (int64_t i = n - 1; i >= 0; --i) {
@@ -56,7 +74,6 @@ inline void sweep_down(double* s, const Slot* child, const double* w, int64_t n,
 template <typename Slot>
 inline void sweep(double* s, const Slot* child, const double* w, int64_t n, int64_t k, double* sum,
                   int flip) {
-    if (k == 1) return sweep_one(s, child, w, n, sum, flip);
     sweep_up(s, child, n, k);
     std::copy_n(s, k, sum);
     std::fill_n(s, k, 0.0);
@@ -84,7 +101,7 @@ struct Columns {  // k columns from column j of a row-major matrix with `stride`
 
 template <typename T>
 void gather(const Columns<const T>& v, const int32_t* order, int64_t n, double* to) {
-    if (v.k == 1 && v.stride == 1) {
+    if (v.stride == 1) {
         for (int64_t j = 0; j < n; ++j) to[j] = v.data[order[j]];
         return;
     }
@@ -96,7 +113,7 @@ void gather(const Columns<const T>& v, const int32_t* order, int64_t n, double* 
 
 template <typename T>
 void scatter(const double* from, const int32_t* order, int64_t n, const Columns<T>& out) {
-    if (out.k == 1 && out.stride == 1) {
+    if (out.stride == 1) {
         for (int64_t j = 0; j < n; ++j) out.data[order[j]] = static_cast<T>(from[j]);
         return;
     }
@@ -110,7 +127,7 @@ void scatter(const double* from, const int32_t* order, int64_t n, const Columns<
 template <typename T>
 void add_above(const double* above, const int32_t* chunk, int64_t first, int64_t last,
                const Columns<T>& out) {
-    if (out.k == 1 && out.stride == 1) {
+    if (out.stride == 1) {
         for (int64_t i = first; i < last; ++i) out.data[i] = static_cast<T>(out.data[i] + above[chunk[i]]);
         return;
     }
@@ -146,9 +163,15 @@ void multiply(const Plan& p, const Columns<const T>& v, const Columns<T>& out, i
         for (int64_t c = 0; c < p.n_chunks; ++c) {
             const int64_t leaf = p.first_leaf[c], n = p.leaves(c);
             double* leaves = scratch.data() + (n - 1) * k;
+            const uint16_t* child = p.child + 2 * (leaf - c);
+            const double* weight = p.weight + 2 * (leaf - c);
             gather(v, p.order + leaf, n, leaves);
-            sweep_chunk(scratch.data(), p.child + 2 * (leaf - c), p.weight + 2 * (leaf - c), n - 1, k,
-                        above + c * k, flip);
+            if (v.stride == 1)
+                sweep_one(scratch.data(), child, weight, n - 1, above + c, flip, v.data,
+                          Ahead{p.order + leaf + n, std::min(n, p.n_points - leaf - n)}, out.data,
+                          Ahead{p.order + leaf, n});
+            else
+                sweep_chunk(scratch.data(), child, weight, n - 1, k, above + c * k, flip);
             scatter(leaves, p.order + leaf, n, out);
         }
         if (n_top > 0) {
