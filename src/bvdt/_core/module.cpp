@@ -9,4 +9,5 @@ NB_MODULE(_core, m) {
     bvdt::register_product(m);
     bvdt::register_split(m);
     bvdt::register_ward(m);
+    bvdt::register_merges(m);
 }

@@ -40,6 +40,7 @@ struct DensePoints {
     void clear(int64_t, Pair* to) const {
         for (int64_t j = 0; j < d; ++j) to[j] = {0, 0};
     }
+    void clear_all(const int32_t*, int64_t, Pair* to) const { clear(0, to); }
     // ⟨x_i, h_i⟩
     double self_dot(int64_t i) const {
         const double *xi = x + i * d, *hi = h + i * d;
@@ -80,6 +81,9 @@ struct SparsePoints {
     }
     void clear(int64_t i, Pair* to) const {
         for (int64_t e = indptr[i]; e < indptr[i + 1]; ++e) to[indices[e]] = {0, 0};
+    }
+    void clear_all(const int32_t* ids, int64_t count, Pair* to) const {
+        for (int64_t s = 0; s < count; ++s) clear(ids[s], to);
     }
     double self_dot(int64_t i) const {
         double sum = 0;

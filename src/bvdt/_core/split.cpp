@@ -1,5 +1,224 @@
-#include "core.hpp"
+// Top-down Bregman 2-means in the lifted form: cuts points into chunks small enough to agglomerate.
+//
+// With centres (x̄, h̄), point i belongs to the side with the smaller ⟨x_i − x̄, h_i − h̄⟩. The difference of the
+// two is linear in the point: p_i = ⟨x_i, Δh⟩ + ⟨h_i, Δx⟩ with Δ = centre₁ − centre₀, and the border lies
+// midway between the sides' mean projections. So one array of d pairs holds a split.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "points.hpp"
+#include "random.hpp"
 
 namespace bvdt {
-void register_split(nb::module_&) {}
+namespace {
+
+constexpr int64_t kSample = 512;  // points that find a large segment's centres
+constexpr int kIterations = 4;    // of 2-means on the sample
+
+struct Border {
+    double at = 0;
+    bool found = false;
+};
+
+// Side means of the projections, weighted; their midpoint is the border.
+Border midpoint(const std::vector<double>& p, const std::vector<char>& side,
+                const std::vector<double>& weight) {
+    double sum[2] = {0, 0}, total[2] = {0, 0};
+    for (size_t s = 0; s < p.size(); ++s) sum[side[s]] += weight[s] * p[s], total[side[s]] += weight[s];
+    if (total[0] <= 0 || total[1] <= 0) return {};
+    return {0.5 * (sum[0] / total[0] + sum[1] / total[1]), true};
+}
+
+template <typename Points>
+struct Splitter {
+    const Points& points;
+    const double* weight;
+    std::vector<Pair> delta;  // zero between uses
+    std::vector<double> p, sample_weight;
+    std::vector<char> side;
+    std::vector<int32_t> sample;
+
+    Splitter(const Points& points_, const double* weight_)
+        : points(points_), weight(weight_), delta(static_cast<size_t>(points_.d)) {}
+
+    void choose_sample(const int32_t* segment, int64_t n, Random& random) {
+        sample.resize(static_cast<size_t>(std::min(n, kSample)));
+        for (size_t s = 0; s < sample.size(); ++s)  // one from each of equal stretches
+            sample[s] = segment[n <= kSample ? static_cast<int64_t>(s)
+                                             : (static_cast<int64_t>(s) * n + random.below(n)) / kSample];
+        sample_weight.resize(sample.size());
+        for (size_t s = 0; s < sample.size(); ++s) sample_weight[s] = weight[sample[s]];
+    }
+
+    void project() {
+        p.resize(sample.size());
+        for (size_t s = 0; s < sample.size(); ++s) p[s] = points.dot_both(sample[s], delta.data());
+    }
+
+    void clear() { points.clear_all(sample.data(), static_cast<int64_t>(sample.size()), delta.data()); }
+
+    // Two seeds, the second chosen far from the first (in proportion to the symmetrised divergence); the
+    // first border lies where both are equally near.
+    bool seed(Random& random) {
+        const int64_t n = static_cast<int64_t>(sample.size());
+        const int32_t first = sample[random.pick(sample_weight)];
+        points.add_to(first, 1.0, delta.data());
+        project();
+        const double own = points.self_dot(first);
+        std::vector<double> far(sample.size());
+        for (int64_t s = 0; s < n; ++s)
+            far[s] = sample_weight[s] * std::max(0.0, own + points.self_dot(sample[s]) - p[s]);
+        if (std::accumulate(far.begin(), far.end(), 0.0) <= 0) return clear(), false;
+        const int32_t second = sample[random.pick(far)];
+        points.add_to(second, -1.0, delta.data());
+        project();
+        const double at = own - points.self_dot(second);
+        side.resize(sample.size());
+        for (int64_t s = 0; s < n; ++s) side[s] = p[s] > at;
+        clear();
+        return true;
+    }
+
+    // Leaves Δ in `delta` and returns the border; not found when the sample's points cannot be told apart.
+    Border find(const int32_t* segment, int64_t n, Random& random) {
+        choose_sample(segment, n, random);
+        if (!seed(random)) return {};
+        Border border;
+        for (int it = 0; it < kIterations; ++it) {
+            double total[2] = {0, 0};
+            for (size_t s = 0; s < sample.size(); ++s) total[side[s]] += sample_weight[s];
+            if (total[0] <= 0 || total[1] <= 0) return clear(), Border{};
+            if (it > 0) clear();
+            for (size_t s = 0; s < sample.size(); ++s)
+                points.add_to(sample[s], (side[s] ? 1.0 : -1.0) * sample_weight[s] / total[side[s]],
+                              delta.data());
+            project();
+            border = midpoint(p, side, sample_weight);
+            bool changed = false;
+            for (size_t s = 0; s < sample.size(); ++s) {
+                const char now = p[s] > border.at;
+                changed |= now != side[s];
+                side[s] = now;
+            }
+            if (!changed) break;
+        }
+        return border;
+    }
+};
+
+// Where to cut a segment along its projections: at the border, unless that leaves a side with less than the
+// smallest share (one far outlier), then at that share.
+double balanced_threshold(const std::vector<double>& p, double at, double smallest_side) {
+    const int64_t n = static_cast<int64_t>(p.size());
+    const int64_t above = std::count_if(p.begin(), p.end(), [at](double v) { return v > at; });
+    const int64_t least = std::max<int64_t>(1, static_cast<int64_t>(smallest_side * n));
+    if (above >= least && n - above >= least) return at;
+    const int64_t rank = above < least ? n - least : least;
+    std::vector<double> sorted(p);
+    std::nth_element(sorted.begin(), sorted.begin() + rank - 1, sorted.end());
+    return sorted[rank - 1];
+}
+
+// Reorders the segment: points at or below the threshold first, both sides in their old order. Returns the
+// cut.
+int64_t divide(int32_t* segment, const std::vector<double>& p, double threshold) {
+    const int64_t n = static_cast<int64_t>(p.size());
+    std::vector<int32_t> above;
+    int64_t low = 0;
+    for (int64_t s = 0; s < n; ++s) {
+        if (p[s] > threshold)
+            above.push_back(segment[s]);
+        else
+            segment[low++] = segment[s];
+    }
+    std::copy(above.begin(), above.end(), segment + low);
+    return low > 0 && low < n ? low : n / 2;  // indistinguishable points: cut evenly
+}
+
+template <typename Points>
+int64_t split_segment(Splitter<Points>& splitter, int32_t* segment, int64_t n, double smallest_side,
+                      uint64_t seed, int threads) {
+    Random random(seed);
+    const Border border = splitter.find(segment, n, random);
+    if (!border.found) return splitter.clear(), n / 2;
+    std::vector<double> p(static_cast<size_t>(n));
+    const Points& points = splitter.points;
+    const Pair* delta = splitter.delta.data();
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (int64_t s = 0; s < n; ++s) p[s] = points.dot_both(segment[s], delta);
+    splitter.clear();
+    return divide(segment, p, balanced_threshold(p, border.at, smallest_side));
+}
+
+// One level: every segment of more than `cap` points is cut in two. Large segments run one after the other
+// with the threads over their points, small ones side by side; the result is the same either way.
+template <typename Points>
+nb::ndarray<nb::numpy, int64_t, nb::ndim<1>> split_level(const Points& points, const Vector<double>& weight,
+                                                         const MutableVector<int32_t>& order,
+                                                         const Vector<int64_t>& bounds, int64_t cap,
+                                                         double smallest_side, uint64_t seed, int threads) {
+    const int64_t n_segments = static_cast<int64_t>(bounds.shape(0)) - 1;
+    if (n_segments < 1 || static_cast<int64_t>(weight.shape(0)) != points.n ||
+        static_cast<int64_t>(order.shape(0)) != points.n || bounds.data()[n_segments] != points.n)
+        throw std::invalid_argument("split_level: weight, order and bounds must match the points");
+    if (cap < 1 || threads < 1)
+        throw std::invalid_argument("split_level: cap and threads must be at least 1");
+    const int64_t* bound = bounds.data();
+    int32_t* points_order = order.data();
+    const double* w = weight.data();
+    std::vector<int64_t> cut(static_cast<size_t>(n_segments), -1);
+    {
+        nb::gil_scoped_release release;
+        const int64_t large = std::max<int64_t>(cap, points.n / (4 * threads));
+        auto run = [&](Splitter<Points>& splitter, int64_t s, int inner) {
+            cut[s] =
+                bound[s] + split_segment(splitter, points_order + bound[s], bound[s + 1] - bound[s],
+                                         smallest_side, mix(seed, static_cast<uint64_t>(bound[s])), inner);
+        };
+        Splitter<Points> alone(points, w);
+        for (int64_t s = 0; s < n_segments; ++s)
+            if (bound[s + 1] - bound[s] > large) run(alone, s, threads);
+#pragma omp parallel num_threads(threads) if (threads > 1)
+        {
+            Splitter<Points> splitter(points, w);
+#pragma omp for schedule(dynamic)
+            for (int64_t s = 0; s < n_segments; ++s) {
+                const int64_t n = bound[s + 1] - bound[s];
+                if (n > cap && n <= large) run(splitter, s, 1);
+            }
+        }
+    }
+    std::vector<int64_t> result{bound[0]};
+    for (int64_t s = 0; s < n_segments; ++s) {
+        if (cut[s] >= 0) result.push_back(cut[s]);
+        result.push_back(bound[s + 1]);
+    }
+    return to_numpy(std::move(result));
+}
+
+}  // namespace
+
+void register_split(nb::module_& m) {
+    using namespace nb::literals;
+    m.def(
+        "split_level",
+        [](Matrix<double> x, Matrix<double> h, Vector<double> weight, MutableVector<int32_t> order,
+           Vector<int64_t> bounds, int64_t cap, double smallest_side, uint64_t seed, int threads) {
+            return split_level(dense_points(x, h), weight, order, bounds, cap, smallest_side, seed, threads);
+        },
+        "x"_a, "h"_a, "weight"_a, "order"_a.noconvert(), "bounds"_a, "cap"_a, "smallest_side"_a, "seed"_a,
+        "threads"_a);
+    m.def(
+        "split_level",
+        [](Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h, int64_t d,
+           Vector<double> weight, MutableVector<int32_t> order, Vector<int64_t> bounds, int64_t cap,
+           double smallest_side, uint64_t seed, int threads) {
+            return split_level(sparse_points(indptr, indices, x, h, d), weight, order, bounds, cap,
+                               smallest_side, seed, threads);
+        },
+        "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "weight"_a, "order"_a.noconvert(), "bounds"_a, "cap"_a,
+        "smallest_side"_a, "seed"_a, "threads"_a);
+}
+
 }  // namespace bvdt

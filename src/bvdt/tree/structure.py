@@ -25,6 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _core
+
 IntArray = NDArray[np.int32]
 
 
@@ -68,22 +70,16 @@ class Tree:
     @classmethod
     def from_linkage(cls, Z: ArrayLike) -> Tree:
         """Tree from a SciPy linkage matrix (N − 1, 4); heights are not kept."""
-        merges = _linkage_merges(np.asarray(Z, dtype=float))
-        n_points = len(merges) + 1
-        total = 2 * n_points - 1
-        size = np.ones(total, np.int64)
-        for k, (a, b) in enumerate(merges):
-            size[n_points + k] = size[a] + size[b]
-        # Pre-order position of every cluster, from the root down: left right after its parent.
-        position = np.zeros(total, np.int64)
-        for k in range(n_points - 2, -1, -1):
-            a, b = merges[k]
-            position[a] = position[n_points + k] + 1
-            position[b] = position[a] + 2 * size[a] - 1
-        pre_order_size = np.empty(total, np.int64)
-        pre_order_size[position] = size
-        order = np.argsort(position[:n_points])
-        return cls.from_sizes(pre_order_size, order)
+        return cls.from_merges(_linkage_merges(np.asarray(Z, dtype=float)))
+
+    @classmethod
+    def from_merges(cls, merges: ArrayLike) -> Tree:
+        """Tree from pairs (N − 1, 2) of merged clusters: point i is cluster i, merge t makes cluster N + t."""
+        pairs = np.ascontiguousarray(merges, dtype=np.int32)
+        n_points = len(pairs) + 1
+        size, order = np.empty(2 * n_points - 1, np.int32), np.empty(n_points, np.int32)
+        _core.pre_order(pairs, size, order)
+        return cls.from_sizes(size, order)
 
     # -- views ------------------------------------------------------------------------------------------
 
