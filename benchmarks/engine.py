@@ -1,7 +1,9 @@
 """Speed and memory of the operator: products against CSR and against copying, the optimum, bytes a point.
 
-Data are random; the tree's leaves are in random order, the worst case for memory. Each time is the best of several,
-so that another program's load matters little. Run: python benchmarks/engine.py
+Data are random; the tree's leaves are in random order, the worst case for memory. Each time is the best of
+several. A 1-column product must move, a point: q 16, children 4, order 4 and v 8 bytes read, out 8 written, 40
+in all; the time to compare with is NumPy's for copying an array of as many bytes. (The product also reads 12
+and writes 8 for the part above the chunks.) Run: python benchmarks/engine.py
 """
 
 from __future__ import annotations
@@ -62,42 +64,24 @@ def run(n_points: int) -> None:
         v = rng.random((n_points, k))
         out = np.empty_like(v)
         seconds[k] = best(lambda v=v, out=out: product.apply(v, out, False, THREADS))
-    knn = sparse.csr_array(
-        (
-            rng.random(10 * n_points),
-            rng.integers(n_points, size=10 * n_points),
-            np.arange(0, 10 * n_points + 1, 10),
-        ),
-        shape=(n_points, n_points),
-    )
+    neighbours, first = rng.integers(n_points, size=10 * n_points), np.arange(0, 10 * n_points + 1, 10)
+    knn = sparse.csr_array((rng.random(10 * n_points), neighbours, first), shape=(n_points, n_points))
     csr = best(lambda: knn @ v)
-    # Read: q 16, children 4, order 4, v 8, chunk 4 and out 8 (for the part above the chunks); written: out 8 twice.
-    # Those that must be: q 16 + children 4 + order 4 + v 8 read, out 8 written.
     n_bytes = 40 * n_points
-    copy, half_copy = copy_seconds(n_bytes), copy_seconds(n_bytes // 2)
+    copy, half = copy_seconds(n_bytes), copy_seconds(n_bytes // 2)
     solve = best(lambda: optimum(dbar, tree, coarsest, n_jobs=THREADS))
+    one, twenty = seconds[1], seconds[20]
     print(f"N = {n_points:,}, {THREADS} threads")
-    print(
-        f"  20 columns: {1e3 * seconds[20]:8.2f} ms   CSR 10-NN {1e3 * csr:8.2f} ms   ratio {seconds[20] / csr:.3f}  (≤ 0.333)"
-    )
-    print(
-        f"   1 column:  {1e3 * seconds[1]:8.2f} ms   np.copyto of the {n_bytes / 1e6:.0f} MB that must be read and written "
-        f"{1e3 * copy:.2f} ms   ratio {seconds[1] / copy:.2f}  (≤ 2.5)"
-    )
-    print(
-        f"              (counting a copy's reading and its writing apart, {n_bytes / 2e6:.0f} MB array: "
-        f"{1e3 * half_copy:.2f} ms, ratio {seconds[1] / half_copy:.2f})"
-    )
-    print(f"  optimum:    {1e3 * solve:8.2f} ms   {solve / seconds[1]:.1f} × the 1-column product  (< 12)")
-    arrays = {
-        "rows": coarsest.rows, "cols": coarsest.cols, "mean_divergence": dbar, "q": dbar,
-        "plan.weight": product.weight, "plan.child": product.child, "plan.chunk": product.chunk,
-        "plan.top": product.top_weight, "plan.top_child": product.top_child, "plan.first_leaf": product.first_leaf,
-    }  # fmt: skip
+    print(f"  20 columns {1e3 * twenty:.2f} ms, CSR 10-NN {1e3 * csr:.2f} ms: {twenty / csr:.3f} (≤ 0.333)")
+    print(f"  1 column {1e3 * one:.2f} ms")
+    print(f"    copy of {n_bytes / 1e6:.0f} MB {1e3 * copy:.2f} ms: {one / copy:.2f} (≤ 2.5)")
+    print(f"    copy that reads and writes as many together {1e3 * half:.2f} ms: {one / half:.2f}")
+    print(f"  optimum {1e3 * solve:.2f} ms: {solve / one:.1f} × the 1-column product (< 12)")
+    arrays = {"rows": coarsest.rows, "cols": coarsest.cols, "mean_divergence": dbar, "q": dbar}
+    names = ("weight", "child", "chunk", "top_weight", "top_child", "first_leaf")
+    arrays |= {f"product.{name}": getattr(product, name) for name in names}
     per_point = {name: array.nbytes / n_points for name, array in arrays.items()}
-    print(
-        f"  memory:     {sum(per_point.values()):.1f} bytes a point beyond tree and data  (≤ 120): ", end=""
-    )
+    print(f"  memory {sum(per_point.values()):.1f} bytes a point beyond tree and data (≤ 120): ", end="")
     print(", ".join(f"{name} {value:.1f}" for name, value in per_point.items()))
 
 

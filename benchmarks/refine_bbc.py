@@ -23,9 +23,8 @@ def run(tree: str = "ward") -> None:
         seconds = time.perf_counter() - start
         kl = op.quality(n_rows=n_points)["kl"]
         first = kl if first is None else first
-        print(
-            f"{multiple:8d} {op.n_blocks:10,} {op.lower_bound / n_points:11.2f} {kl:8.2f} {kl / first:7.3f} {seconds:9.2f}"
-        )
+        bound = op.lower_bound / n_points
+        print(f"{multiple:8d} {op.n_blocks:10,} {bound:11.2f} {kl:8.2f} {kl / first:7.3f} {seconds:9.2f}")
 
 
 if __name__ == "__main__":

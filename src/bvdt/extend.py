@@ -40,7 +40,7 @@ _BATCH = 1 << 20  # pairs at once
 
 
 class ExtendedOperator(LinearOperator):  # type: ignore[misc]  # scipy has no types
-    """Rows of n_new points over the N training points; each sums to 1. ``weight`` is m, that of the ``twin``."""
+    """Rows of n_new points over the N training points; each sums to 1. ``weight`` is the ``twin``'s m."""
 
     def __init__(self, operator: TransitionOperator, twin: NDArray[np.intp], weight: Float) -> None:
         super().__init__(operator.dtype, (len(twin), operator.shape[0]))

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from . import memory
-from ._threads import n_threads
+from ._running import n_threads
 from .bandwidth import resolve_bandwidth
 from .lift import Lifted
 from .optimum import Float, block_areas, bound_constant, optimum

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._threads import n_threads
+from ._running import n_threads
 from .lift import Lifted
 from .partition import BlockPartition
 from .tree import Tree

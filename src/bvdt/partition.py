@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from . import _core
-from ._threads import n_threads
+from ._running import n_threads
 from .lift import Lifted
 from .tree import Tree
 

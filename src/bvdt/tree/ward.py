@@ -71,7 +71,9 @@ def ward_tree(
     rng, threads = generator(random_state), n_threads(n_jobs)
     linkage = np.empty((n_points - 1, 2), np.int32)
     with progress_bar(progress, "ward tree", n_points - 1) as advance:
-        _agglomerate(_Clusters(lifted.arrays, np.ones(n_points)), linkage, chunk, shrink, rng, threads, advance)
+        _agglomerate(
+            _Clusters(lifted.arrays, np.ones(n_points)), linkage, chunk, shrink, rng, threads, advance
+        )
     return limit_depth(Tree.from_merges(linkage), most=int(4 * math.log2(n_points) + 50))
 
 
