@@ -1,8 +1,8 @@
 """Speed and memory of the operator: products against CSR and against copying, the optimum, bytes a point.
 
 Data are random; the tree's leaves are in random order, the worst case for memory. Each time is the best of
-several. A 1-column product must move, a point: q 16, children 4, order 4 and v 8 bytes read, out 8 written, 40
-in all; the time to compare with is NumPy's for copying an array of as many bytes. (The product also reads 12
+several. A 1-column product must move, a point: q 16, children 4, order 4, v 8 bytes read, out 8 written: 40
+bytes; the time to compare with is NumPy's for copying an array of as many. (The product also reads 12
 and writes 8 for the part above the chunks.) Run: python benchmarks/engine.py
 """
 
