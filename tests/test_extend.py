@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from scipy.cluster.hierarchy import linkage
 
 import bvdt
@@ -97,3 +98,19 @@ def test_far_and_wrong_queries():
     bare = type(lifted)(lifted.u, lifted.w, lifted.X, lifted.H)
     with pytest.raises(ValueError, match="divergence"):
         TransitionOperator(bare, random_tree(5, rng)).extend(np.ones((1, 4)))
+
+
+def test_descent_on_text(data_folder, monkeypatch):
+    """Sports articles: most queries find their nearest of 600 training articles through chunks of 64."""
+    with np.load(data_folder / "bbcsport.npz") as file:
+        arrays = file["data"].astype(float), file["indices"].astype(np.int32), file["indptr"]
+        X = sparse.csr_array(arrays, shape=tuple(file["shape"]))
+    X = X[np.random.default_rng(0).permutation(X.shape[0])]
+    monkeypatch.setattr(bvdt.extend, "CHUNK", 64)
+    op = bvdt.transition_matrix(X[:600], tree="ward", random_state=0)
+    new = op.extend(X[600:])
+    lifted = op.lifted.lifting.transform(X[600:])
+    d = lifted.u[:, None] + op.lifted.w - (lifted.X @ op.lifted.H.T).toarray()
+    nearer = (d < d[np.arange(len(d)), new.twin][:, None] - 1e-9).sum(axis=1)
+    assert np.median(nearer) == 0
+    assert np.quantile(nearer, 0.9) < 20

@@ -9,10 +9,10 @@ where r_ℓ, the twin's share of the bound, stands for the log of Σ_j e^{−d_�
 softmax weight of the one centre that the twin's own row lacks. So a product costs one product of Q and a
 gather.
 
-Finding the twin. Preparation, once per operator, O(nnz·depth): sums of H over the nodes above the chunks of
-at most ``CHUNK`` points, and a hash of every training point. A query goes down from the root to the child
-with the smaller mean divergence less half its inner spread (for the squared Euclidean: the nearer mean),
-then reads its chunk: O(depth + CHUNK) divergences. The hash finds a training point that is queried back.
+Finding the twin. Preparation, once per operator, O(nnz·depth): the mean point of every node above the chunks
+of at most ``CHUNK`` points, as a centre, and a hash of every training point. A query goes down from the root
+to the child whose mean is nearer, then reads its chunk: O(depth + CHUNK) divergences. It may miss the nearest
+point; the hash finds a training point that is queried back.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from scipy.special import expit
 from . import memory
 from .lift import Lifted
 from .optimum import Float
-from .partition import pair_dots, sums_by_node
+from .partition import pair_dots
 from .tree import Tree
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ class TwinFinder:
     tree: Tree
     row_value: Float  # (N,) r_ℓ
     slot: NDArray[np.int32]  # (2N−1,) row of a node in the arrays below, −1 for nodes inside chunks
-    H: Any  # (n_slots, d) ΣH of the node over |B|
-    offset: Float  # (n_slots,) mean w less half the spread
+    H: Any  # (n_slots, d) of the node's mean point, as a centre
+    w: Float  # (n_slots,)
     key: NDArray[np.uint64]  # (N,) sorted hashes
     key_point: NDArray[np.intp]  # (N,)
     n_jobs: int | None
@@ -121,18 +121,11 @@ class TwinFinder:
         memory.require(16.0 * float(tree.size[nodes].sum()), "extend on a tree this deep")
         slot = np.full(tree.n_nodes, -1, np.int32)
         slot[nodes] = np.arange(len(nodes))
-        size = tree.size[nodes].astype(float)
-        mean = _membership(tree, nodes)
-        X, H = mean @ lifted.X, mean @ lifted.H
-        inner = X.multiply(H).sum(axis=1) if lifted.is_sparse else np.einsum("ij,ij->i", X, H)
-        u = sums_by_node(lifted.u, tree)[nodes] / size
-        w = sums_by_node(lifted.w, tree)[nodes] / size
-        spread = np.maximum(u + w - np.asarray(inner).ravel(), 0.0)  # d̄ of the node with itself
-        H = sparse.csr_array(H) if lifted.is_sparse else np.ascontiguousarray(H)
+        w, H = _centres(_membership(tree, nodes) @ lifted.X, lifted)
         key = row_hashes(lifted)
         by_key = np.argsort(key, kind="stable")
         values = row_values(op)
-        return cls(lifted, tree, values, slot, H, w - spread / 2, key[by_key], by_key, op.n_jobs)
+        return cls(lifted, tree, values, slot, H, w, key[by_key], by_key, op.n_jobs)
 
     def find(self, new: Lifted) -> tuple[NDArray[np.intp], Float]:  # (n_new,) ×2
         """Each new point's twin, and the divergence from it."""
@@ -162,7 +155,7 @@ class TwinFinder:
         while active.size:
             children = np.stack([self.tree.left[node[active]], self.tree.right[node[active]]], axis=1)
             slots = self.slot[children].ravel()
-            score = self.offset[slots] - pair_dots(new.X, self.H, np.repeat(active, 2), slots, self.n_jobs)
+            score = self.w[slots] - pair_dots(new.X, self.H, np.repeat(active, 2), slots, self.n_jobs)
             nearer = score.reshape(-1, 2).argmin(axis=1)
             node[active] = children[np.arange(len(active)), nearer]
             active = active[self.tree.size[node[active]] > CHUNK]
@@ -204,6 +197,23 @@ def _mixed(values: Float) -> NDArray[np.uint64]:
     bits = np.ascontiguousarray(values + 0.0).view(np.uint64)  # + 0.0 makes −0 a 0
     bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
     return np.asarray(bits ^ (bits >> np.uint64(29)))
+
+
+def _centres(means: Any, lifted: Lifted) -> tuple[Float, Any]:  # (n, d) -> (n,), (n, d)
+    """w and h of mean points given in lifted coordinates: the Bregman representatives of Eq. (13) as centres."""
+    assert lifted.lifting is not None
+    divergence = lifted.lifting.divergence
+    if not lifted.is_sparse:
+        H = np.ascontiguousarray(divergence.grad(means))
+        return np.einsum("ij,ij->i", means, H) - divergence.phi_sum(means), H
+    means = sparse.csr_array(means)
+    e = np.zeros(lifted.n_features) if lifted.base is None else lifted.base
+    base, x = e[means.indices], means.data
+    h = divergence.grad(x + base) - divergence.grad(base)
+    terms = x * divergence.grad(x + base) - divergence.phi(x + base) + divergence.phi(base)
+    H = sparse.csr_array((h, means.indices, means.indptr), shape=means.shape)
+    total = sparse.csr_array((terms, means.indices, means.indptr), shape=means.shape)
+    return np.asarray(total.sum(axis=1)).ravel(), H
 
 
 def _membership(tree: Tree, nodes: NDArray[np.intp]) -> Any:  # CSR (n_nodes, N)
