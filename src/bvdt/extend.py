@@ -200,7 +200,7 @@ def _mixed(values: Float) -> NDArray[np.uint64]:
 
 
 def _centres(means: Any, lifted: Lifted) -> tuple[Float, Any]:  # (n, d) -> (n,), (n, d)
-    """w and h of mean points given in lifted coordinates: the Bregman representatives of Eq. (13) as centres."""
+    """w and h of mean points in lifted coordinates: the Bregman representatives, Eq. (13), as centres."""
     assert lifted.lifting is not None
     divergence = lifted.lifting.divergence
     if not lifted.is_sparse:
