@@ -1,7 +1,23 @@
 """Random walks over N points without the N×N matrix, for any Bregman divergence."""
 
 from . import divergences
+from .build import transition_matrix
 from .exact import exact_transition_matrix
+from .operator import TransitionOperator
+from .partition import BlockPartition
+from .storage import load
 from .tree import Tree
+from .walks import pagerank, propagate_labels, stationary_distribution
 
-__all__ = ["Tree", "divergences", "exact_transition_matrix"]
+__all__ = [
+    "BlockPartition",
+    "TransitionOperator",
+    "Tree",
+    "divergences",
+    "exact_transition_matrix",
+    "load",
+    "pagerank",
+    "propagate_labels",
+    "stationary_distribution",
+    "transition_matrix",
+]

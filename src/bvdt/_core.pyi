@@ -1,9 +1,10 @@
 """Kernels: stateless functions of C-contiguous arrays; bad sizes raise ValueError.
 
-Shapes: N points, d features, n of them in play, S segments. ``num_threads`` never changes a result.
+Shapes: N points, d features, 2N − 1 nodes in pre-order, k columns; n points in play, S segments. The number
+of threads never changes a result.
 """
 
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,3 +184,111 @@ def group_means(
     /,
 ) -> tuple[_L, _I, _F, _F]:
     """Weighted mean of each group's sparse points: (indptr, indices, x, h)."""
+
+# -- blocks.cpp: Eq. (20) ------------------------------------------------------------------------------------
+
+def coarsest_dense(
+    X: _F,  # (N, d)
+    H: _F,  # (N, d)
+    U: _F,  # (2N−1,)
+    W: _F,  # (2N−1,)
+    size: _I,  # (2N−1,)
+    order: _I,  # (N,)
+    out: _F,  # (2N−1,) d̄ of (node, sibling); the root's entry is left alone
+    threads: int,
+    /,
+) -> None: ...
+def coarsest_sparse(
+    indptr: _L,  # (N+1,)
+    indices: _I,  # (nnz,)
+    X: _F,  # (nnz,)
+    H: _F,  # (nnz,)
+    d: int,
+    U: _F,  # (2N−1,)
+    W: _F,  # (2N−1,)
+    size: _I,  # (2N−1,)
+    start: _I,  # (2N−1,)
+    order: _I,  # (N,)
+    out: _F,  # (2N−1,)
+    threads: int,
+    /,
+) -> None: ...
+def pair_dots_dense(
+    X: _F,  # (n, d)
+    H: _F,  # (m, d)
+    a: _I,  # (p,)
+    b: _I,  # (p,)
+    out: _F,  # (p,) ⟨X[a], H[b]⟩
+    threads: int,
+    /,
+) -> None: ...
+def pair_dots_sparse(
+    x_indptr: _L,
+    x_indices: _I,
+    x: _F,
+    h_indptr: _L,
+    h_indices: _I,
+    h: _F,
+    d: int,
+    a: _I,  # (p,)
+    b: _I,  # (p,)
+    out: _F,  # (p,)
+    threads: int,
+    /,
+) -> None: ...
+
+# -- optimum.cpp: Eq. (18) under Eq. (3) ---------------------------------------------------------------------
+
+def optimum_coarsest(
+    size: _I,  # (2N−1,)
+    parent: _I,  # (2N−1,)
+    mean_divergence: _F,  # (2N−2,)
+    bandwidth: float,
+    q: _F,  # out (2N−2,)
+    log_value: _F,  # out (2N−1,)
+    mass_below: _F,  # out (2N−1,)
+    threads: int,
+    /,
+) -> None: ...
+def optimum_blocks(
+    size: _I,  # (2N−1,)
+    parent: _I,  # (2N−1,)
+    first: _L,  # (2N,) blocks of row node k: first[k] : first[k + 1]
+    cols: _I,  # (n_blocks,)
+    mean_divergence: _F,  # (n_blocks,)
+    bandwidth: float,
+    q: _F,  # out (n_blocks,)
+    log_value: _F,  # out (2N−1,)
+    mass_below: _F,  # out (2N−1,)
+    threads: int,
+    /,
+) -> None: ...
+
+# -- product.cpp: Q v and Qᵀ v -------------------------------------------------------------------------------
+
+def product_coarsest(
+    order: _I,  # (N,)
+    first_leaf: _I,  # (n_chunks + 1,)
+    chunk: _I,  # (N,)
+    child: NDArray[np.uint16],  # (N − n_chunks, 2)
+    weight: _F,  # (N − n_chunks, 2)
+    top_child: _I,  # (n_chunks − 1, 2)
+    top_weight: _F,  # (n_chunks − 1, 2)
+    v: NDArray[Any],  # (N, k) float32 or float64
+    out: NDArray[Any],  # (N, k) as v
+    transpose: bool,
+    threads: int,
+    /,
+) -> None: ...
+def product_blocks(
+    size: _I,  # (2N−1,)
+    parent: _I,  # (2N−1,)
+    order: _I,  # (N,)
+    first: _L,  # (2N,)
+    other: _I,  # (n_blocks,)
+    q: _F,  # (n_blocks,)
+    v: NDArray[Any],  # (N, k) float32 or float64
+    out: NDArray[Any],  # (N, k) as v
+    threads: int,
+    /,
+) -> None: ...

@@ -40,6 +40,9 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
 }
 
 void register_anchor(nb::module_& m);
+void register_blocks(nb::module_& m);
+void register_optimum(nb::module_& m);
+void register_product(nb::module_& m);
 void register_split(nb::module_& m);
 void register_ward(nb::module_& m);
 void register_merges(nb::module_& m);

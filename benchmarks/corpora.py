@@ -1,0 +1,18 @@
+"""The labelled count data of the benchmarks, from the folder named by BVDT_DATA or ../shared/data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+FOLDER = Path(os.environ.get("BVDT_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def counts(name: str) -> sparse.csr_array:
+    """Term counts of a corpus, e.g. ``counts("bbc")``."""
+    with np.load(FOLDER / f"{name}.npz") as file:
+        arrays = file["data"].astype(float), file["indices"].astype(np.int32), file["indptr"]
+        return sparse.csr_array(arrays, shape=tuple(file["shape"]))

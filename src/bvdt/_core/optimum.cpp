@@ -1,0 +1,177 @@
+// The optimum of Eq. (18) under Eq. (3) in two passes over the tree, DESIGN 2.3.
+//
+// Up, in the log domain:   a_A = log Σ_B |B| e^{−d̄_AB/β},  k_A = (|L|c_L + |R|c_R)/|A|,  c_A = log(e^{a_A} +
+// e^{k_A}). Down, in shares:         a row's mass splits at A into e^{a_A − c_A} for A's own blocks and
+// e^{k_A − c_A}
+//                          for the nodes below. The two shares are computed apart, so they sum to 1 to
+//                          rounding, and their products cannot overflow.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "chunks.hpp"
+
+namespace bvdt {
+namespace {
+
+constexpr int64_t kChunkLeaves = 4096;
+constexpr double kLargest = 1e300;  // keeps d̄/β finite for any β
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+struct Logs {  // log of small integers by table
+    std::vector<double> table;
+    Logs() : table(4096) {
+        for (size_t n = 1; n < table.size(); ++n) table[n] = std::log(static_cast<double>(n));
+    }
+    double operator()(int64_t n) const {
+        return n < static_cast<int64_t>(table.size()) ? table[n] : std::log(static_cast<double>(n));
+    }
+};
+
+struct Problem {
+    const int32_t *size, *parent;  // (2N − 1,)
+    const int64_t* first;          // (2N,) blocks of row node k: first[k] … first[k + 1]
+    const int32_t* cols;           // (n_blocks,)
+    const double* dbar;            // (n_blocks,)
+    double bandwidth;
+    double* q;      // (n_blocks,)
+    double* value;  // (2N − 1,) c_A
+    double* below;  // (2N − 1,) mass of a row that is left below A
+    Logs log;
+
+    double log_weight(int64_t block, int64_t n_cols) const {
+        return log(n_cols) - std::min(dbar[block] / bandwidth, kLargest);
+    }
+
+    // Sets q to each block's share among A's own blocks, per entry; returns a_A.
+    double own_blocks(int64_t k) const {
+        if (!first) {  // coarsest: the one block (k, sibling)
+            if (k == 0) return kMinusInfinity;
+            const int64_t n_cols = size[parent[k]] - size[k];
+            q[k - 1] = 1.0 / static_cast<double>(n_cols);
+            return log_weight(k - 1, n_cols);
+        }
+        double largest = kMinusInfinity, total = 0;
+        for (int64_t b = first[k]; b < first[k + 1]; ++b)
+            largest = std::max(largest, log_weight(b, size[cols[b]]));
+        if (largest == kMinusInfinity) return largest;
+        for (int64_t b = first[k]; b < first[k + 1]; ++b)
+            total += q[b] = std::exp(log_weight(b, size[cols[b]]) - largest);
+        for (int64_t b = first[k]; b < first[k + 1]; ++b) q[b] /= total * size[cols[b]];
+        return largest + std::log(total);
+    }
+
+    void scale_blocks(int64_t k, double factor) const {
+        if (first)
+            for (int64_t b = first[k]; b < first[k + 1]; ++b) q[b] *= factor;
+        else if (k > 0)
+            q[k - 1] *= factor;
+    }
+
+    void up(int64_t k) const {
+        const double own = own_blocks(k);
+        if (size[k] == 1) {
+            value[k] = own, below[k] = 0;
+            return;
+        }
+        const int64_t l = k + 1, r = right_child(size, k);
+        const double under = (size[l] * value[l] + size[r] * value[r]) / size[k];
+        if (own == kMinusInfinity) {
+            value[k] = under, below[k] = 1;
+            return;
+        }
+        const double ratio = std::exp(-std::abs(own - under));
+        const double large = 1.0 / (1.0 + ratio), small = ratio * large;
+        value[k] = std::max(own, under) + std::log1p(ratio);
+        below[k] = own > under ? small : large;
+        scale_blocks(k, own > under ? large : small);
+    }
+
+    void down(int64_t k) const {
+        const double mass = below[parent[k]];
+        scale_blocks(k, mass);
+        below[k] *= mass;
+    }
+};
+
+void solve(const Problem& p, int64_t n_nodes, int threads) {
+    const Chunks chunks(p.size, n_nodes, kChunkLeaves);
+    const int64_t n_chunks = chunks.roots.size();
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (int64_t c = 0; c < n_chunks; ++c) {
+        const int64_t root = chunks.roots[c];
+        for (int64_t k = root + 2 * int64_t{p.size[root]} - 2; k >= root; --k) p.up(k);
+    }
+    for (int64_t e = static_cast<int64_t>(chunks.top.size()) - 1; e >= 0; --e) p.up(chunks.top[e]);
+    for (const int64_t k : chunks.top)
+        if (k > 0) p.down(k);
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (int64_t c = 0; c < n_chunks; ++c) {
+        const int64_t root = chunks.roots[c];
+        for (int64_t k = std::max<int64_t>(root, 1); k <= root + 2 * int64_t{p.size[root]} - 2; ++k)
+            p.down(k);
+    }
+}
+
+void check(const Vector<int32_t>& size, const Vector<int32_t>& parent, const Vector<double>& dbar,
+           double bandwidth, const MutableVector<double>& q, const MutableVector<double>& value,
+           const MutableVector<double>& below) {
+    checked_points(size);
+    require(parent.shape(0) == size.shape(0) && value.shape(0) == size.shape(0) &&
+                below.shape(0) == size.shape(0),
+            "parent, value and below need one entry a node");
+    for (size_t k = 1; k < parent.shape(0); ++k)
+        require(parent.data()[k] >= 0 && parent.data()[k] < static_cast<int64_t>(k) &&
+                    size.data()[parent.data()[k]] > size.data()[k],
+                "parent is not that of a pre-order tree");
+    require(dbar.shape(0) == q.shape(0), "mean_divergence and q need one entry a block");
+    require(bandwidth > 0, "bandwidth needs to be positive");
+}
+
+void optimum_coarsest(Vector<int32_t> size, Vector<int32_t> parent, Vector<double> dbar, double bandwidth,
+                      MutableVector<double> q, MutableVector<double> value, MutableVector<double> below,
+                      int threads) {
+    check(size, parent, dbar, bandwidth, q, value, below);
+    require(dbar.shape(0) + 1 == size.shape(0), "the coarsest partition has 2(N − 1) blocks");
+    nb::gil_scoped_release release;
+    solve({size.data(),
+           parent.data(),
+           nullptr,
+           nullptr,
+           dbar.data(),
+           bandwidth,
+           q.data(),
+           value.data(),
+           below.data(),
+           {}},
+          size.shape(0), threads);
+}
+
+void optimum_blocks(Vector<int32_t> size, Vector<int32_t> parent, Vector<int64_t> first, Vector<int32_t> cols,
+                    Vector<double> dbar, double bandwidth, MutableVector<double> q,
+                    MutableVector<double> value, MutableVector<double> below, int threads) {
+    check(size, parent, dbar, bandwidth, q, value, below);
+    check_blocks(first, cols, size.shape(0));
+    require(cols.shape(0) == dbar.shape(0), "cols and mean_divergence need one entry a block");
+    nb::gil_scoped_release release;
+    solve({size.data(),
+           parent.data(),
+           first.data(),
+           cols.data(),
+           dbar.data(),
+           bandwidth,
+           q.data(),
+           value.data(),
+           below.data(),
+           {}},
+          size.shape(0), threads);
+}
+
+}  // namespace
+
+void register_optimum(nb::module_& m) {
+    m.def("optimum_coarsest", &optimum_coarsest);
+    m.def("optimum_blocks", &optimum_blocks);
+}
+
+}  // namespace bvdt

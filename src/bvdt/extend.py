@@ -1,0 +1,225 @@
+"""Rows for points outside the tree.
+
+A new point x is placed at its nearest training point ℓ, its twin, and walks as the twin does, or to the twin
+itself:
+
+    row(x) = (1 − m)·Q_ℓ + m·δ_ℓ,      m = e^{−d(x, ℓ)/β} / (e^{−d(x, ℓ)/β} + e^{r_ℓ})
+
+where r_ℓ, the twin's share of the bound, stands for the log of Σ_j e^{−d_ℓj/β} over the others: m is the
+softmax weight of the one centre that the twin's own row lacks. So a product costs one product of Q and a
+gather.
+
+Finding the twin. Preparation, once per operator, O(nnz·depth): the mean point of every node above the chunks
+of at most ``CHUNK`` points, as a centre, and a hash of every training point. A query goes down from the root
+to the child whose mean is nearer, then reads its chunk: O(depth + CHUNK) divergences. It may miss the nearest
+point; the hash finds a training point that is queried back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+from scipy.special import expit
+
+from . import memory
+from .lift import Lifted
+from .optimum import Float
+from .partition import pair_dots
+from .tree import Tree
+
+if TYPE_CHECKING:
+    from .operator import TransitionOperator
+
+CHUNK = 256
+_BATCH = 1 << 20  # pairs at once
+
+
+class ExtendedOperator(LinearOperator):  # type: ignore[misc]  # scipy has no types
+    """Rows of n_new points over the N training points; each sums to 1. ``weight`` is the ``twin``'s m."""
+
+    def __init__(self, operator: TransitionOperator, twin: NDArray[np.intp], weight: Float) -> None:
+        super().__init__(operator.dtype, (len(twin), operator.shape[0]))
+        self.operator, self.twin, self.weight = operator, twin, weight
+
+    def _matmat(self, V: Any) -> Any:
+        V = np.asarray(V)
+        m = self._weights(V)
+        return (1 - m) * (self.operator @ V)[self.twin] + m * V[self.twin]
+
+    def _rmatmat(self, V: Any) -> Any:
+        V = np.asarray(V)
+        m = self._weights(V)
+        to_walk = np.zeros((self.shape[1], *V.shape[1:]), np.result_type(self.dtype, V.dtype))
+        to_stay = np.zeros_like(to_walk)
+        np.add.at(to_walk, self.twin, (1 - m) * V)
+        np.add.at(to_stay, self.twin, m * V)
+        return self.operator.T @ to_walk + to_stay
+
+    _matvec, _rmatvec = _matmat, _rmatmat
+
+    def _weights(self, V: NDArray[Any]) -> NDArray[Any]:
+        dtype = np.result_type(self.dtype, V.dtype)
+        return self.weight.reshape(-1, *[1] * (V.ndim - 1)).astype(dtype, copy=False)
+
+    def row(self, i: int) -> Float:  # (N,)
+        """Row of new point i, dense."""
+        row = (1 - self.weight[i]) * self.operator.row(int(self.twin[i]))
+        row[self.twin[i]] += self.weight[i]
+        return np.asarray(row)
+
+    def toarray(self) -> Float:  # (n_new, N)
+        """All rows, dense; refuses with a MemoryError that names the GiB when they would not fit."""
+        memory.require(8.0 * self.shape[0] * self.shape[1], f"a dense matrix of {self.shape[0]} new rows")
+        return np.stack([self.row(i) for i in range(self.shape[0])])
+
+    def __repr__(self) -> str:
+        return f"ExtendedOperator(n_new={self.shape[0]}, n_points={self.shape[1]}, dtype={self.dtype})"
+
+
+def extend(op: TransitionOperator, X_new: Any) -> ExtendedOperator:
+    """Operator of the rows of new points; see the module's head."""
+    lifting = op.lifted.lifting
+    if lifting is None:
+        raise ValueError(
+            "extend needs the divergence that lifted the data; this operator has none "
+            "(a loaded custom phi: set it with bvdt.load(path, divergence=...))"
+        )
+    new = lifting.transform(X_new)
+    finder = op._cached("finder", lambda: TwinFinder.of(op))
+    twin, divergence = finder.find(new)
+    # e^{−d}/(e^{−d} + e^{r}) is the logistic function of −d − r.
+    weight = expit(-divergence / op.bandwidth - finder.row_value[twin])
+    return ExtendedOperator(op, twin, weight)
+
+
+@dataclass(frozen=True, eq=False)
+class TwinFinder:
+    """What a query needs beside the tree and the data."""
+
+    lifted: Lifted
+    tree: Tree
+    row_value: Float  # (N,) r_ℓ
+    slot: NDArray[np.int32]  # (2N−1,) row of a node in the arrays below, −1 for nodes inside chunks
+    H: Any  # (n_slots, d) of the node's mean point, as a centre
+    w: Float  # (n_slots,)
+    key: NDArray[np.uint64]  # (N,) sorted hashes
+    key_point: NDArray[np.intp]  # (N,)
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, op: TransitionOperator) -> TwinFinder:
+        """Prepared for an operator; see the module's head for the cost."""
+        from .operator import row_values
+
+        lifted, tree = op.lifted, op.tree
+        nodes = 1 + np.flatnonzero(tree.size[tree.parent[1:]] > CHUNK)
+        memory.require(16.0 * float(tree.size[nodes].sum()), "extend on a tree this deep")
+        slot = np.full(tree.n_nodes, -1, np.int32)
+        slot[nodes] = np.arange(len(nodes))
+        w, H = _centres(_membership(tree, nodes) @ lifted.X, lifted)
+        key = row_hashes(lifted)
+        by_key = np.argsort(key, kind="stable")
+        values = row_values(op)
+        return cls(lifted, tree, values, slot, H, w, key[by_key], by_key, op.n_jobs)
+
+    def find(self, new: Lifted) -> tuple[NDArray[np.intp], Float]:  # (n_new,) ×2
+        """Each new point's twin, and the divergence from it."""
+        node = self._descend(new)
+        twin, divergence = np.empty(new.n_points, np.intp), np.empty(new.n_points)
+        step = max(1, _BATCH // CHUNK)
+        for start in range(0, new.n_points, step):
+            rows = slice(start, min(start + step, new.n_points))
+            twin[rows], divergence[rows] = self._scan(new, np.arange(rows.start, rows.stop), node[rows])
+        same = self._same(new)
+        known = np.flatnonzero(same >= 0)
+        if known.size:
+            d = self._divergences(new, known, same[known])
+            exact = d <= np.minimum(divergence[known], 1e-9 * (1 + np.abs(new.u[known])))
+            twin[known[exact]], divergence[known[exact]] = same[known[exact]], 0.0
+        return twin, divergence
+
+    def _divergences(self, new: Lifted, a: NDArray[Any], points: NDArray[Any]) -> Float:  # (n,) ×2 -> (n,)
+        """d(x_a, training point) for chosen pairs."""
+        inner = pair_dots(new.X, self.lifted.H, a, points, self.n_jobs)
+        return np.asarray(np.maximum(new.u[a] + self.lifted.w[points] - inner, 0.0))
+
+    def _descend(self, new: Lifted) -> NDArray[np.intp]:  # (n_new,)
+        """Node of at most CHUNK points where each query ends."""
+        node = np.zeros(new.n_points, np.intp)
+        active = np.flatnonzero(self.tree.size[node] > CHUNK)
+        while active.size:
+            children = np.stack([self.tree.left[node[active]], self.tree.right[node[active]]], axis=1)
+            slots = self.slot[children].ravel()
+            score = self.w[slots] - pair_dots(new.X, self.H, np.repeat(active, 2), slots, self.n_jobs)
+            nearer = score.reshape(-1, 2).argmin(axis=1)
+            node[active] = children[np.arange(len(active)), nearer]
+            active = active[self.tree.size[node[active]] > CHUNK]
+        return node
+
+    def _scan(self, new: Lifted, rows: NDArray[np.intp], node: NDArray[np.intp]) -> tuple[Any, Float]:
+        """Nearest point of each row's chunk."""
+        size = self.tree.size[node].astype(np.intp)
+        first = np.concatenate([[0], np.cumsum(size)])
+        within = np.arange(first[-1]) - np.repeat(first[:-1], size)
+        points = self.tree.order[np.repeat(self.tree.start[node], size) + within]
+        d = self._divergences(new, np.repeat(rows, size), points)
+        least = np.minimum.reduceat(d, first[:-1])
+        hits = np.flatnonzero(d == np.repeat(least, size))
+        at = hits[np.searchsorted(hits, first[:-1])]
+        return points[at], least
+
+    def _same(self, new: Lifted) -> NDArray[np.intp]:  # (n_new,)
+        """A training point with the same hash, or −1."""
+        key = row_hashes(new)
+        at = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)
+        return np.where(self.key[at] == key, self.key_point[at], -1)
+
+
+def row_hashes(lifted: Lifted) -> NDArray[np.uint64]:  # (N,)
+    """A 64-bit hash of each row of X: Σ_j mix(bits of x_j)·r_j mod 2⁶⁴, to which zeros add 0."""
+    odd = np.random.default_rng(0).integers(0, 2**63, lifted.n_features, dtype=np.uint64) * np.uint64(2)
+    odd += np.uint64(1)
+    if not lifted.is_sparse:
+        step = max(1, _BATCH // max(lifted.n_features, 1))
+        parts = [lifted.X[i : i + step] for i in range(0, lifted.n_points, step)]
+        return np.concatenate([(_mixed(part) * odd).sum(axis=1, dtype=np.uint64) for part in parts])
+    terms = _mixed(lifted.X.data) * odd[lifted.X.indices]
+    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
+    return np.asarray(total[lifted.X.indptr[1:]] - total[lifted.X.indptr[:-1]])
+
+
+def _mixed(values: Float) -> NDArray[np.uint64]:
+    bits = np.ascontiguousarray(values + 0.0).view(np.uint64)  # + 0.0 makes −0 a 0
+    bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    return np.asarray(bits ^ (bits >> np.uint64(29)))
+
+
+def _centres(means: Any, lifted: Lifted) -> tuple[Float, Any]:  # (n, d) -> (n,), (n, d)
+    """w and h of mean points in lifted coordinates: the Bregman representatives, Eq. (13), as centres."""
+    assert lifted.lifting is not None
+    divergence = lifted.lifting.divergence
+    if not lifted.is_sparse:
+        H = np.ascontiguousarray(divergence.grad(means))
+        return np.einsum("ij,ij->i", means, H) - divergence.phi_sum(means), H
+    means = sparse.csr_array(means)
+    e = np.zeros(lifted.n_features) if lifted.base is None else lifted.base
+    base, x = e[means.indices], means.data
+    h = divergence.grad(x + base) - divergence.grad(base)
+    terms = x * divergence.grad(x + base) - divergence.phi(x + base) + divergence.phi(base)
+    H = sparse.csr_array((h, means.indices, means.indptr), shape=means.shape)
+    total = sparse.csr_array((terms, means.indices, means.indptr), shape=means.shape)
+    return np.asarray(total.sum(axis=1)).ravel(), H
+
+
+def _membership(tree: Tree, nodes: NDArray[np.intp]) -> Any:  # CSR (n_nodes, N)
+    """Rows that average over the points of each node."""
+    size = tree.size[nodes].astype(np.int64)
+    indptr = np.concatenate([[0], np.cumsum(size)])
+    within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], size)
+    points = tree.order[np.repeat(tree.start[nodes], size) + within]
+    return sparse.csr_array((np.repeat(1.0 / size, size), points, indptr), shape=(len(nodes), tree.n_points))

@@ -1,0 +1,195 @@
+"""One file for an operator: NumPy's zip of arrays, no pickle, with a JSON header and a version."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from .divergences import NAMES, BregmanDivergence, get
+from .lift import Lifted, Lifting
+from .partition import BlockPartition
+from .tree import Tree
+
+if TYPE_CHECKING:
+    from .operator import TransitionOperator
+
+FORMAT, VERSION = "bvdt", 1
+
+
+def save(op: TransitionOperator, path: str | Path) -> None:
+    """Write the operator, its tree and its lifted data; the file appears whole or not at all."""
+    lifting = op.lifted.lifting
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "bandwidth": op.bandwidth,
+        "dtype": op.dtype.name,
+        "shape": [op.lifted.n_points, op.lifted.n_features],
+        "sparse": op.lifted.is_sparse,
+        "coarsest": op.partition.is_coarsest,
+        "divergence": None if lifting is None else _divergence_header(lifting.divergence),
+    }
+    arrays: dict[str, Any] = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
+    arrays |= {"size": op.tree.size, "order": op.tree.order, "mean_divergence": op.mean_divergence}
+    if not op.partition.is_coarsest:
+        arrays |= {"rows": op.partition.rows, "cols": op.partition.cols}
+    arrays |= _lifted_arrays(op.lifted)
+    if lifting is not None:
+        arrays |= _lifting_arrays(lifting)
+    _write(Path(path), arrays)
+
+
+def load(
+    path: str | Path, *, divergence: BregmanDivergence | None = None, n_jobs: int | None = None
+) -> TransitionOperator:
+    """Read an operator that ``op.save`` wrote.
+
+    A divergence of your own φ is code and is not in the file: give it again as ``divergence`` if new points
+    are to be lifted (``op.extend``); everything else works without.
+    """
+    from .operator import TransitionOperator
+
+    header, arrays = _read(Path(path))
+    try:
+        tree = Tree.from_sizes(arrays["size"], arrays["order"]).validate()
+        lifted = _lifted_from(header, arrays, divergence)
+        partition = BlockPartition.coarsest(tree)
+        if not header["coarsest"]:
+            partition = BlockPartition(arrays["rows"], arrays["cols"], tree.n_nodes).validate(tree)
+        return TransitionOperator(
+            lifted,
+            tree,
+            partition=partition,
+            mean_divergence=arrays["mean_divergence"],
+            bandwidth=float(header["bandwidth"]),
+            dtype=header["dtype"],
+            n_jobs=n_jobs,
+        )
+    except (KeyError, TypeError, IndexError) as error:
+        raise ValueError(f"{path} is a damaged bvdt file: {error!r}") from error
+
+
+# -- the file ------------------------------------------------------------------------------------------------
+
+
+def _write(path: Path, arrays: dict[str, Any]) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    if not path.is_file():
+        raise FileNotFoundError(f"no such file: {path}")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+        if "header.npy" not in names:
+            raise ValueError(f"{path} is not a bvdt file: it has no header")
+        with np.load(path, allow_pickle=False) as stored:
+            header = json.loads(stored["header"].tobytes())
+            _check_header(header, path)
+            return header, {name: stored[name] for name in stored.files}
+    except (zipfile.BadZipFile, EOFError, OSError) as error:
+        raise ValueError(f"{path} is not a bvdt file, or is truncated ({error})") from error
+
+
+def _check_header(header: Any, path: Path) -> None:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ValueError(f"{path} is not a bvdt file: its header is another format's")
+    if not isinstance(header.get("version"), int) or header["version"] > VERSION:
+        raise ValueError(
+            f"{path} has format version {header.get('version')}; this bvdt reads up to {VERSION}: "
+            "update bvdt to load it"
+        )
+
+
+# -- lifted data ---------------------------------------------------------------------------------------------
+
+
+def _lifted_arrays(lifted: Lifted) -> dict[str, Any]:
+    arrays: dict[str, Any] = {"u": lifted.u, "w": lifted.w}
+    if lifted.is_sparse:
+        arrays |= {"indptr": lifted.X.indptr, "indices": lifted.X.indices, "X": lifted.X.data}
+        arrays |= {} if lifted.H is lifted.X else {"H": lifted.H.data}
+    else:
+        arrays |= {"X": lifted.X} | ({} if lifted.H is lifted.X else {"H": lifted.H})
+    return arrays | ({} if lifted.base is None else {"base": lifted.base})
+
+
+def _lifting_arrays(lifting: Lifting) -> dict[str, Any]:
+    arrays: dict[str, Any] = {"smoothing": lifting.smoothing, "scale": np.asarray(lifting.scale, float)}
+    if lifting.offset is not None:
+        arrays["offset"] = lifting.offset
+    precision = getattr(lifting.divergence, "precision", None)
+    return arrays | ({} if precision is None else {"precision": precision})
+
+
+def _lifted_from(header: dict[str, Any], arrays: dict[str, Any], custom: BregmanDivergence | None) -> Lifted:
+    X = arrays["X"]
+    H = arrays.get("H", X)
+    if header["sparse"]:
+        pattern, shape = (arrays["indices"], arrays["indptr"]), tuple(header["shape"])
+        X = sparse.csr_array((X, *pattern), shape=shape)
+        H = sparse.csr_array((H, *pattern), shape=shape) if "H" in arrays else X
+    base = arrays.get("base")
+    return Lifted(arrays["u"], arrays["w"], X, H, base, _lifting_from(header, arrays, custom))
+
+
+def _lifting_from(
+    header: dict[str, Any], arrays: dict[str, Any], custom: BregmanDivergence | None
+) -> Lifting | None:
+    if header["divergence"] is None:
+        return None
+    divergence = custom if custom is not None else _divergence_from(header["divergence"], arrays)
+    if divergence is None:
+        return None
+    scale = arrays["scale"]
+    return Lifting(
+        divergence,
+        arrays["smoothing"],
+        float(scale) if scale.ndim == 0 else scale,
+        arrays.get("offset"),
+        header["sparse"],
+    )
+
+
+def _divergence_header(divergence: BregmanDivergence) -> dict[str, Any]:
+    if type(divergence) is not NAMES.get(divergence.name):
+        return {"name": divergence.name, "custom": True}
+    options = {key: getattr(divergence, key) for key in ("normalize", "length") if key in vars(divergence)}
+    return {"name": divergence.name, "custom": False, "options": options}
+
+
+def _divergence_from(stored: dict[str, Any], arrays: dict[str, Any]) -> BregmanDivergence | None:
+    if stored["custom"]:
+        return None
+    kind: Any = NAMES.get(stored["name"])
+    if kind is None:
+        return get(stored["name"])  # raises, naming those there are
+    options = dict(stored["options"])
+    if "precision" in arrays:
+        options["precision"] = arrays["precision"]
+    built: BregmanDivergence = kind(**options)
+    return built

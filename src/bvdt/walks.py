@@ -1,0 +1,124 @@
+"""What one does with a transition matrix: functions of any linear operator, sparse matrix or array."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+from sklearn.exceptions import ConvergenceWarning
+
+Float = NDArray[np.float64]
+
+
+def propagate_labels(
+    op: Any, Y0: ArrayLike, alpha: float = 0.01, n_iter: int = 300, tol: float = 0.0
+) -> NDArray[Any]:  # (N,) or (N, k), as Y0
+    """Label propagation, Eq. (29): y ← α·M·y + (1 − α)·y⁰, ``n_iter`` times.
+
+    Parameters
+    ----------
+    op : M, N×N: a LinearOperator, sparse matrix or array.
+    Y0 : (N,) or (N, k), the initial labels; for k classes one column each, then take the largest.
+    alpha : share taken from the neighbours, 0 to 1; the paper's 0.01 is close to one step of voting.
+    tol : stop early once no entry changes by more; 0 stops only when nothing changes at all.
+    """
+    M = _square(op)
+    Y0 = np.asarray(Y0)
+    Y0 = Y0 if np.issubdtype(Y0.dtype, np.floating) else Y0.astype(np.float64)
+    if Y0.ndim not in (1, 2) or len(Y0) != M.shape[0]:
+        raise ValueError(f"Y0 needs {M.shape[0]} rows, one a point; its shape is {Y0.shape}")
+    _check_finite(Y0, "Y0")
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"alpha needs a value from 0 to 1; got {alpha}")
+    if n_iter < 0:
+        raise ValueError(f"n_iter needs a value ≥ 0; got {n_iter}")
+    Y = Y0
+    for _ in range(n_iter):
+        previous, Y = Y, alpha * np.asarray(M @ Y) + (1 - alpha) * Y0
+        if np.max(np.abs(Y - previous), initial=0.0) <= tol:
+            return Y
+    if tol > 0:
+        _warn("propagate_labels", n_iter, tol)
+    return Y.copy() if Y is Y0 else Y
+
+
+def pagerank(
+    op: Any,
+    restart: ArrayLike | None = None,
+    damping: float = 0.85,
+    *,
+    n_iter: int = 1000,
+    tol: float = 1e-12,
+) -> Float:  # (N,)
+    """PageRank x = damping·Mᵀx + (1 − damping)·restart, a distribution over the points.
+
+    ``restart`` is where the walk jumps to (non-negative, any scale); None is everywhere alike. Mass that a
+    row of M loses (a row of zeros) restarts too. Stops when Σ|change| ≤ tol.
+    """
+    M = _square(op)
+    if not 0 <= damping < 1:
+        raise ValueError(f"damping needs a value from 0 up to, not including, 1; got {damping}")
+    restart = _distribution(restart, M.shape[0], "restart")
+    x = restart
+    for _ in range(n_iter):
+        step = damping * np.asarray(M.T @ x)
+        step += (1.0 - step.sum()) * restart
+        previous, x = x, step
+        if np.abs(x - previous).sum() <= tol:
+            return x
+    _warn("pagerank", n_iter, tol)
+    return x
+
+
+def stationary_distribution(
+    op: Any, start: ArrayLike | None = None, *, n_iter: int = 10_000, tol: float = 1e-12
+) -> Float:  # (N,)
+    """Distribution π with Mᵀπ = π, by power iteration of the lazy walk ½(I + Mᵀ), which has no period.
+
+    Stops when Σ|Mᵀπ − π| ≤ tol. A walk that falls apart into nearly closed groups mixes slowly; then a
+    ConvergenceWarning says so.
+    """
+    M = _square(op)
+    x = _distribution(start, M.shape[0], "start")
+    for _ in range(n_iter):
+        moved = np.asarray(M.T @ x)
+        moved /= moved.sum()
+        if np.abs(moved - x).sum() <= tol:
+            return moved
+        x = (x + moved) / 2
+    _warn("stationary_distribution", n_iter, tol)
+    return x
+
+
+def _square(op: Any) -> Any:
+    M = op if isinstance(op, LinearOperator) or sparse.issparse(op) else np.asarray(op)
+    if len(M.shape) != 2 or M.shape[0] != M.shape[1]:
+        raise ValueError(f"op needs to be a square matrix or operator; its shape is {tuple(M.shape)}")
+    return M
+
+
+def _distribution(weights: ArrayLike | None, n_points: int, name: str) -> Float:
+    if weights is None:
+        return np.full(n_points, 1.0 / n_points)
+    x = np.asarray(weights, dtype=np.float64)
+    if x.shape != (n_points,):
+        raise ValueError(f"{name} needs {n_points} values, one a point; its shape is {x.shape}")
+    _check_finite(x, name)
+    if (x < 0).any() or not x.sum() > 0:
+        i = int(x.argmin())
+        raise ValueError(f"{name} needs values ≥ 0 with a positive sum; {name}[{i}] = {x[i]:g}")
+    return np.asarray(x / x.sum())
+
+
+def _check_finite(x: NDArray[Any], name: str) -> None:
+    if not np.isfinite(x).all():
+        at = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
+        raise ValueError(f"{name} needs finite values; {name}[{', '.join(map(str, at))}] = {x[at]}")
+
+
+def _warn(name: str, n_iter: int, tol: float) -> None:
+    warnings.warn(f"{name} did not reach tol={tol:g} in {n_iter} steps", ConvergenceWarning, stacklevel=3)
