@@ -5,7 +5,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import bvdt
 
 ESTIMATORS = [
-    kind(random_state=0, divergence=divergence)
+    kind(divergence=divergence, random_state=0, n_jobs=1)
     for kind in (bvdt.LabelPropagation, bvdt.SpectralEmbedding, bvdt.SpectralClustering)
     for divergence in ("gid", "squared_euclidean")
 ]

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
-from .._running import generator
+from .._running import generator, n_threads
 from ..divergences import BregmanDivergence
 from ..spectral import cluster_coordinates, diffusion_coordinates, extended_coordinates
 from ..tree import Tree
@@ -187,6 +188,7 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         rng = generator(self.random_state)
         rows = cluster_coordinates(op, self.n_clusters, rng)
         seed = int(rng.integers(2**31))
-        kmeans = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed)
-        self.labels_ = kmeans.fit(rows).labels_
+        with threadpool_limits(n_threads(self.n_jobs)):
+            kmeans = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed).fit(rows)
+        self.labels_ = kmeans.labels_
         return self
