@@ -262,7 +262,7 @@ def test_states_and_warnings(counts, few):
 
 
 def test_relabelling_keeps_the_operator(fitted, counts, few):
-    X, y = counts
+    X, _ = counts
     other = np.where(few == 2, -1, few)
     again = propagation().fit(y=other, operator=fitted.operator_)
     fresh = propagation().fit(X, other)

@@ -12,7 +12,8 @@ gather.
 Finding the twin. Preparation, once per operator, O(nnz·depth): the mean point of every node above the chunks
 of at most ``CHUNK`` points, as a centre, and a hash of every training point. A query goes down from the root,
 at every level with the ``BEAM`` nodes whose means are nearest, then reads their chunks:
-O(BEAM·(depth + CHUNK)) divergences. It may miss the nearest point; the hash finds a training point that is queried back.
+O(BEAM·(depth + CHUNK)) divergences. It may miss the nearest point; the hash finds a training point that is
+queried back.
 """
 
 from __future__ import annotations
