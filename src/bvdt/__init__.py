@@ -3,6 +3,8 @@
 from . import divergences
 from .build import transition_matrix
 from .exact import exact_transition_matrix
+from .forest import ForestOperator
+from .linear import WalkOperator
 from .operator import TransitionOperator
 from .partition import BlockPartition
 from .storage import load
@@ -11,8 +13,10 @@ from .walks import pagerank, propagate_labels, stationary_distribution
 
 __all__ = [
     "BlockPartition",
+    "ForestOperator",
     "TransitionOperator",
     "Tree",
+    "WalkOperator",
     "divergences",
     "exact_transition_matrix",
     "load",
