@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 from . import divergences
 from .build import transition_matrix
 from .exact import exact_transition_matrix
+from .forest import ForestOperator
+from .linear import WalkOperator
 from .operator import TransitionOperator
 from .partition import BlockPartition
 from .storage import load
@@ -16,11 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BlockPartition",
+    "ForestOperator",
     "LabelPropagation",
     "SpectralClustering",
     "SpectralEmbedding",
     "TransitionOperator",
     "Tree",
+    "WalkOperator",
     "divergences",
     "exact_transition_matrix",
     "load",

@@ -19,6 +19,7 @@ queried back.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from .partition import pair_dots
 from .tree import Tree
 
 if TYPE_CHECKING:
+    from .linear import WalkOperator
     from .operator import TransitionOperator
 
 CHUNK = 256
@@ -44,7 +46,7 @@ _BATCH = 1 << 20  # pairs at once
 class ExtendedOperator(LinearOperator):  # type: ignore[misc]  # scipy has no types
     """Rows of n_new points over the N training points; each sums to 1. ``weight`` is the ``twin``'s m."""
 
-    def __init__(self, operator: TransitionOperator, twin: NDArray[np.intp], weight: Float) -> None:
+    def __init__(self, operator: WalkOperator, twin: NDArray[np.intp], weight: Float) -> None:
         super().__init__(operator.dtype, (len(twin), operator.shape[0]))
         self.operator, self.twin, self.weight = operator, twin, weight
 
@@ -83,7 +85,7 @@ class ExtendedOperator(LinearOperator):  # type: ignore[misc]  # scipy has no ty
         return f"ExtendedOperator(n_new={self.shape[0]}, n_points={self.shape[1]}, dtype={self.dtype})"
 
 
-def extend(op: TransitionOperator, X_new: Any) -> ExtendedOperator:
+def extend(op: WalkOperator, X_new: Any) -> ExtendedOperator:
     """Operator of the rows of new points; see the module's head."""
     lifting = op.lifted.lifting
     if lifting is None:
@@ -92,11 +94,20 @@ def extend(op: TransitionOperator, X_new: Any) -> ExtendedOperator:
             "(a loaded custom phi: set it with bvdt.load(path, divergence=...))"
         )
     new = lifting.transform(X_new)
-    finder = op._cached("finder", lambda: TwinFinder.of(op))
-    twin, divergence = finder.find(new)
+    twin, divergence = _nearest(op, new)
     # e^{−d}/(e^{−d} + e^{r}) is the logistic function of −d − r.
-    weight = expit(-divergence / op.bandwidth - finder.row_value[twin])
+    weight = expit(-divergence / op.bandwidth - op.row_values()[twin])
     return ExtendedOperator(op, twin, weight)
+
+
+def _nearest(op: WalkOperator, new: Lifted) -> tuple[NDArray[np.intp], Float]:  # (n_new,) ×2
+    """Each new point's twin, the nearest that any of the trees leads to, and the divergence from it."""
+    twin, divergence = np.zeros(new.n_points, np.intp), np.full(new.n_points, np.inf)
+    for member in op.members:
+        other, d = member._cached("finder", partial(TwinFinder.of, member)).find(new)
+        nearer = d < divergence
+        twin[nearer], divergence[nearer] = other[nearer], d[nearer]
+    return twin, divergence
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +116,6 @@ class TwinFinder:
 
     lifted: Lifted
     tree: Tree
-    row_value: Float  # (N,) r_ℓ
     slot: NDArray[np.int32]  # (2N−1,) row of a node in the arrays below, −1 for nodes inside chunks
     H: Any  # (n_slots, d) of the node's mean point, as a centre
     w: Float  # (n_slots,)
@@ -116,8 +126,6 @@ class TwinFinder:
     @classmethod
     def of(cls, op: TransitionOperator) -> TwinFinder:
         """Prepared for an operator; see the module's head for the cost."""
-        from .operator import row_values
-
         lifted, tree = op.lifted, op.tree
         nodes = 1 + np.flatnonzero(tree.size[tree.parent[1:]] > CHUNK)
         memory.require(16.0 * float(tree.size[nodes].sum()), "extend on a tree this deep")
@@ -126,8 +134,7 @@ class TwinFinder:
         w, H = _centres(_membership(tree, nodes) @ lifted.X, lifted)
         key = row_hashes(lifted)
         by_key = np.argsort(key, kind="stable")
-        values = row_values(op)
-        return cls(lifted, tree, values, slot, H, w, key[by_key], by_key, op.n_jobs)
+        return cls(lifted, tree, slot, H, w, key[by_key], by_key, op.n_jobs)
 
     def find(self, new: Lifted) -> tuple[NDArray[np.intp], Float]:  # (n_new,) ×2
         """Each new point's twin, and the divergence from it."""

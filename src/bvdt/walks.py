@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from scipy.special import entr
 
-from .operator import SymmetrizedOperator
+from .linear import SymmetrizedOperator
 
 Float = NDArray[np.float64]
 

@@ -77,6 +77,13 @@ def ward_tree(
     return limit_depth(Tree.from_merges(linkage), most=int(4 * math.log2(n_points) + 50))
 
 
+def cut_into_chunks(
+    lifted: Lifted, chunk: int, rng: np.random.Generator, n_jobs: int | None = None
+) -> tuple[Index, Bounds]:  # (N,), (n_chunks + 1,)
+    """Chunks of at most ``chunk`` points, by 2-means: c is order[bounds[c] : bounds[c + 1]]."""
+    return _split(_Clusters(lifted.arrays, np.ones(lifted.n_points)), chunk, rng, n_threads(n_jobs))
+
+
 @dataclass(frozen=True)
 class _Clusters:
     """The clusters of a round: their means as the kernels take them, and their numbers of points."""
