@@ -55,7 +55,7 @@ def test_small_and_large_take_the_same_answer(points, n_points):
 
 
 def test_distances_are_diffusion_distances(op):
-    """With all components: ‖coordinates_i − coordinates_j‖² = Σ_k (Wᵗ_ik − Wᵗ_jk)²/π_k, and t = 0 is whitened."""
+    """With all components ‖c_i − c_j‖² = Σ_k (Wᵗ_ik − Wᵗ_jk)²/π_k; with t = 0 they are white under π."""
     Q = op.toarray()
     A = (Q + Q.T) / 2
     degrees = A.sum(axis=1)
@@ -63,7 +63,9 @@ def test_distances_are_diffusion_distances(op):
     values, vectors = np.linalg.eigh(A / np.sqrt(np.outer(degrees, degrees)))
     coordinates, eigenvalues = diffusion_coordinates(op, 149, time=2.0)
     expected = np.sum((W2[3] - W2[77]) ** 2 / pi)
-    negative = vectors / np.sqrt(pi)[:, None] * np.minimum(values, 0.0) ** 2  # counted as 0 by the coordinates
+    negative = (
+        vectors / np.sqrt(pi)[:, None] * np.minimum(values, 0.0) ** 2
+    )  # counted as 0 by the coordinates
     expected -= np.sum((negative[3] - negative[77]) ** 2)
     assert_allclose(np.sum((coordinates[3] - coordinates[77]) ** 2), expected, rtol=1e-8)
     assert (np.diff(eigenvalues) <= 0).all()
