@@ -85,7 +85,10 @@ def clusters() -> None:
             ours.append(adjusted_rand_score(y, model.fit_predict(X)))
             if not make:
                 gid.append(adjusted_rand_score(y, model.set_params(divergence="gid").fit_predict(X)))
-        print(f"| {name} | {np.mean(theirs):.4f} | {np.mean(ours):.4f} |", gid and np.mean(gid), flush=True)
+        print(
+            f"| {name} | {np.mean(theirs):.4f} | {np.mean(ours):.4f} | {np.mean(gid or [np.nan]):.4f} |",
+            flush=True,
+        )
 
 
 def imdb() -> None:
