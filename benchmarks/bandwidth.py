@@ -18,7 +18,7 @@ from bvdt import bandwidth
 from bvdt.lift import lift
 from bvdt.operator import TransitionOperator
 from bvdt.tree import ward_tree
-from corpora import counts, labels
+from corpora import classes, counts
 
 TARGETS = (2, 3, 5, 10, 20, 50, 100, 300)
 CORPORA = ("bbcsport", "bbc", "20news_bydate_train", "nsf_surrogate")
@@ -41,7 +41,7 @@ def data():
     yield "digits", "gid", lift(X, "gid"), y
     yield "digits", "squared_euclidean", lift(X, "squared_euclidean"), y
     for name in CORPORA:
-        X, y = counts(name), labels(name)
+        X, y = counts(name), classes(name)
         yield name, "gid", lift(X, "gid"), y
         tfidf = TfidfTransformer(sublinear_tf=True).fit_transform(X)
         yield name, "squared_euclidean", lift(tfidf, "squared_euclidean"), y

@@ -18,7 +18,7 @@ def counts(name: str) -> sparse.csr_array:
         return sparse.csr_array(arrays, shape=tuple(file["shape"]))
 
 
-def labels(name: str) -> np.ndarray:
-    """Class of each document, 0 … C − 1."""
+def classes(name: str) -> np.ndarray:
+    """The documents' classes, as integers from 0."""
     with np.load(FOLDER / f"{name}.npz") as file:
-        return np.unique(file["labels"], return_inverse=True)[1].ravel()
+        return np.unique(file["labels"], return_inverse=True)[1]

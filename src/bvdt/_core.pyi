@@ -185,6 +185,16 @@ def group_means(
 ) -> tuple[_L, _I, _F, _F]:
     """Weighted mean of each group's sparse points: (indptr, indices, x, h)."""
 
+# -- neighbors.cpp: nearest centres --------------------------------------------------------------------------
+
+def chunk_neighbors(*args: Any) -> None:
+    """Arguments: (x, h) or (indptr, indices, x, h, d); u, w (N,); order, bounds: chunks of points; index,
+    divergence (N, k): the lists, to which each point of a chunk offers all others; threads."""
+
+def join_neighbors(*args: Any) -> None:
+    """As chunk_neighbors, with first (N+1,), linked: a graph as CSR, in place of order and bounds; each point
+    is offered the linked points of those it is linked to."""
+
 # -- blocks.cpp: Eq. (20) ------------------------------------------------------------------------------------
 
 def coarsest_dense(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from .divergences import BregmanDivergence
-from .lift import lift
+from .forest import BUILDERS, grow_forest
+from .lift import Lifted, lift
+from .linear import WalkOperator
 from .operator import TransitionOperator
-from .tree import Tree, anchor_tree, ward_tree
+from .tree import Tree
 
 
 def transition_matrix(
@@ -23,10 +26,11 @@ def transition_matrix(
     blocks: int | None = None,
     n_trees: int = 1,
     near: int = 0,
+    weights: str | ArrayLike = "uniform",
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
-) -> TransitionOperator:
+) -> WalkOperator:
     """Random-walk matrix of N points, p_ij ∝ exp(−d_φ(x_i, x_j)/bandwidth), in O(N) numbers.
 
     Parameters
@@ -36,31 +40,58 @@ def transition_matrix(
     bandwidth : a number > 0; "auto" (rows with about 20 effective neighbours); "learn" (maximises the bound).
     smoothing : e of x' = x + e, see ``bvdt.lift.lift``.
     tree : "ward", "anchor" (the paper's), or a ``bvdt.Tree`` over the rows of X.
-    blocks : number of blocks; None for the coarsest partition, 2(N − 1).
-    n_trees, near : reserved; only 1 and 0 so far.
+    blocks : number of blocks over all trees; None for the coarsest partition, 2(N − 1) a tree.
+    n_trees : trees whose matrices are averaged (DESIGN 2.8): cost and quality grow with it.
+    near : k > 0 keeps each row's k nearest centres exactly (DESIGN 2.9); see ``bvdt.near``.
+    weights : of the trees: "uniform", "bound" (∝ exp(bound a row)), or values ≥ 0.
     random_state : seed of the tree; the same seed gives the same result for any number of threads.
     n_jobs : threads; None or −1 for all cores.
     progress : whether the tree reports its progress.
     """
-    if n_trees != 1:
-        raise ValueError(f"n_trees needs to be 1, forests are not available yet; got {n_trees!r}")
-    if near != 0:
-        raise ValueError(f"near needs to be 0, the exact near field is not available yet; got {near!r}")
     lifted = lift(X, divergence, smoothing)
-    if isinstance(tree, Tree):
-        if tree.n_points != lifted.n_points:
-            raise ValueError(f"tree needs {lifted.n_points} points, as X; it has {tree.n_points}")
-        built = tree.validate()
+    n_trees, near = _integer("n_trees", n_trees, 1), _integer("near", near, 0)
+    op: WalkOperator
+    if n_trees == 1 and near == 0:
+        built = _one_tree(lifted, tree, random_state=random_state, n_jobs=n_jobs, progress=progress)
+        op = TransitionOperator(lifted, built, bandwidth=bandwidth, n_jobs=n_jobs)
     else:
-        build = tree_builder(tree)
-        built = build(lifted, random_state=random_state, n_jobs=n_jobs, progress=progress)
-    op = TransitionOperator(lifted, built, bandwidth=bandwidth, n_jobs=n_jobs)
+        op = grow_forest(
+            lifted,
+            _kind(tree),
+            n_trees,
+            near,
+            bandwidth=bandwidth,
+            weights=weights,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
     return op if blocks is None else op.refine(blocks)
+
+
+def _one_tree(lifted: Lifted, tree: str | Tree, **options: Any) -> Tree:
+    if not isinstance(tree, Tree):
+        return tree_builder(tree)(lifted, **options)
+    if tree.n_points != lifted.n_points:
+        raise ValueError(f"tree needs {lifted.n_points} points, as X; it has {tree.n_points}")
+    return tree.validate()
+
+
+def _kind(tree: str | Tree) -> str:
+    if isinstance(tree, Tree):
+        raise ValueError('tree needs "ward" or "anchor" when n_trees > 1 or near > 0; got a bvdt.Tree')
+    tree_builder(tree)
+    return tree
+
+
+def _integer(name: str, value: int, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or value != int(value) or value < least:
+        raise ValueError(f"{name} needs an integer ≥ {least}; got {value!r}")
+    return int(value)
 
 
 def tree_builder(name: str) -> Callable[..., Tree]:
     """The function (lifted, *, random_state, n_jobs, progress) -> Tree of that name."""
-    builders: dict[str, Callable[..., Tree]] = {"ward": ward_tree, "anchor": anchor_tree}
-    if name not in builders:
+    if name not in BUILDERS:
         raise ValueError(f'tree needs "ward", "anchor" or a bvdt.Tree; got {name!r}')
-    return builders[name]
+    return BUILDERS[name]

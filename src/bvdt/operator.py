@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy.sparse.linalg import LinearOperator
 
-from . import memory
 from ._running import n_threads
 from .bandwidth import resolve_bandwidth
 from .lift import Lifted
+from .linear import SymmetrizedOperator, WalkOperator, check_dtype
 from .optimum import Float, block_areas, bound_constant, optimum
 from .partition import BlockPartition, block_divergences
 from .product import prepare
 from .tree import Tree
 
+__all__ = ["SymmetrizedOperator", "TransitionOperator", "row_values"]
+
 if TYPE_CHECKING:
-    from .extend import ExtendedOperator
-    from .quality import Quality
+    from .forest import ForestOperator
 
 
-class TransitionOperator(LinearOperator):  # type: ignore[misc]  # scipy has no types
+class TransitionOperator(WalkOperator):
     """Row-stochastic N×N matrix Q with one probability q_AB a block: the maximiser of Eq. (18) under Eq. (3).
 
     ``op @ v`` and ``op.T @ v`` cost O(N + n_blocks) a column; the operator works in ``scipy.sparse.linalg``'s
@@ -42,13 +40,8 @@ class TransitionOperator(LinearOperator):  # type: ignore[misc]  # scipy has no 
     lower_bound : Eq. (18) without its constant, summed over the rows.
     """
 
-    tree: Tree
-    lifted: Lifted
     partition: BlockPartition
     mean_divergence: Float
-    bandwidth: float
-    lower_bound: float
-    n_jobs: int | None
 
     def __init__(
         self,
@@ -81,48 +74,20 @@ class TransitionOperator(LinearOperator):  # type: ignore[misc]  # scipy has no 
         self._product = prepare(tree, partition, solution.q)
         self._cache: dict[str, Any] = {}
 
-    # -- products -----------------------------------------------------------------------------------------
+    @property
+    def members(self) -> tuple[TransitionOperator, ...]:
+        return (self,)
 
-    def _apply(self, v: Any, transpose: bool) -> NDArray[Any]:  # (N,) or (N, k), shape kept
-        v = np.asarray(v)
-        dtype = np.result_type(self.dtype, v.dtype)
-        if np.issubdtype(dtype, np.complexfloating):
-            return np.asarray(self._apply(v.real, transpose) + 1j * self._apply(v.imag, transpose))
-        dtype = np.dtype(np.float32 if dtype == np.float32 else np.float64)
-        columns = np.ascontiguousarray(v, dtype).reshape(self.shape[0], -1)
+    def _times(self, columns: NDArray[Any], transpose: bool) -> NDArray[Any]:
         out = np.empty_like(columns)
         self._product.apply(columns, out, transpose, n_threads(self.n_jobs))
-        return out.reshape(v.shape)
-
-    def _matvec(self, v: Any) -> NDArray[Any]:
-        return self._apply(v, transpose=False)
-
-    def _matmat(self, V: Any) -> NDArray[Any]:
-        return self._apply(V, transpose=False)
-
-    def _rmatvec(self, v: Any) -> NDArray[Any]:
-        return self._apply(v, transpose=True)
-
-    def _rmatmat(self, V: Any) -> NDArray[Any]:
-        return self._apply(V, transpose=True)
-
-    def _transpose(self) -> LinearOperator:
-        return _Transpose(self)
-
-    def _adjoint(self) -> LinearOperator:
-        return _Transpose(self)
+        return out
 
     def astype(self, dtype: DTypeLike) -> TransitionOperator:
         """The same operator with results in float32 for float32 vectors; sums inside stay in float64."""
-        if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
-            raise ValueError(f"dtype needs float32 or float64; got {np.dtype(dtype)}")
         other = copy.copy(self)
-        other.dtype = np.dtype(dtype)
+        other.dtype = check_dtype(dtype)
         return other
-
-    def symmetrized(self) -> SymmetrizedOperator:
-        """S = D^(−1/2)·(Q + Qᵀ)/2·D^(−1/2), for Lanczos and for label spreading (Zhou et al. 2003)."""
-        return SymmetrizedOperator(self)
 
     # -- entries ------------------------------------------------------------------------------------------
 
@@ -146,10 +111,7 @@ class TransitionOperator(LinearOperator):  # type: ignore[misc]  # scipy has no 
 
     def row(self, i: int) -> Float:  # (N,)
         """Row i of Q, dense."""
-        n_points = self.shape[0]
-        if not -n_points <= i < n_points:
-            raise IndexError(f"row needs an index below {n_points}; got {i}")
-        i = int(i) % n_points
+        n_points, i = self.shape[0], self._checked_row(i)
         blocks = self._blocks_of(i)
         cols = self.partition.cols[blocks]
         in_order = np.argsort(self.tree.start[cols])  # side by side they cover all points but i
@@ -163,14 +125,9 @@ class TransitionOperator(LinearOperator):  # type: ignore[misc]  # scipy has no 
         assert self.partition.q is not None
         return self.partition.q
 
-    def toarray(self) -> Float:  # (N, N)
-        """Q as a dense array; refuses with a MemoryError that names the GiB when it would not fit."""
-        n_points = self.shape[0]
-        memory.require(8.0 * n_points**2, f"the dense matrix of {n_points} points")
-        Q = np.empty(self.shape, self.dtype)
-        for i in range(n_points):
-            Q[i] = self.row(i)
-        return Q
+    def row_values(self) -> Float:  # (N,)
+        """Each row's share of ``lower_bound``; at most log Σ_j exp(−d_ij/β)."""
+        return np.asarray(self._cached("row_values", lambda: row_values(self)))
 
     # -- what the others do -------------------------------------------------------------------------------
 
@@ -186,28 +143,11 @@ class TransitionOperator(LinearOperator):  # type: ignore[misc]  # scipy has no 
 
         return refine(self, blocks)
 
-    def quality(self, n_rows: int = 256, random_state: Any = None) -> Quality:
-        """How far Q is from the exact P, on sampled rows; O(N) memory a row."""
-        from .quality import quality
+    def add_trees(self, n_trees: int, random_state: Any = None) -> ForestOperator:
+        """A forest of this tree and ``n_trees`` Ward trees more, at this tree's bandwidth (DESIGN 2.8)."""
+        from .forest import ForestOperator, seed_from
 
-        return quality(self, n_rows, random_state)
-
-    def extend(self, X_new: Any) -> ExtendedOperator:
-        """Rows for points that are not in the tree, as an operator n_new × N."""
-        from .extend import extend
-
-        return extend(self, X_new)
-
-    def save(self, path: str | Path) -> None:
-        """Write one file without pickle, which ``bvdt.load`` reads."""
-        from .storage import save
-
-        save(self, path)
-
-    def _cached(self, name: str, make: Callable[[], Any]) -> Any:
-        if name not in self._cache:
-            self._cache[name] = make()
-        return self._cache[name]
+        return ForestOperator((self,), seed=seed_from(random_state)).add_trees(n_trees)
 
     def _with_blocks(self, partition: BlockPartition, mean_divergence: Float) -> TransitionOperator:
         return TransitionOperator(
@@ -221,72 +161,7 @@ class TransitionOperator(LinearOperator):  # type: ignore[misc]  # scipy has no 
         )
 
     def __repr__(self) -> str:
-        lifting = self.lifted.lifting
-        name = f", divergence={lifting.divergence.name!r}" if lifting is not None else ""
-        return (
-            f"TransitionOperator(n_points={self.shape[0]}, n_blocks={self.n_blocks}{name}, "
-            f"bandwidth={self.bandwidth:.4g}, dtype={self.dtype})"
-        )
-
-
-class _Transpose(LinearOperator):  # type: ignore[misc]
-    """Qᵀ, sharing Q's arrays."""
-
-    def __init__(self, operator: TransitionOperator) -> None:
-        super().__init__(operator.dtype, operator.shape)
-        self._operator = operator
-
-    def _matvec(self, v: Any) -> Any:
-        return self._operator._rmatvec(v)
-
-    def _matmat(self, V: Any) -> Any:
-        return self._operator._rmatmat(V)
-
-    def _rmatvec(self, v: Any) -> Any:
-        return self._operator._matvec(v)
-
-    def _rmatmat(self, V: Any) -> Any:
-        return self._operator._matmat(V)
-
-    def _transpose(self) -> LinearOperator:
-        return self._operator
-
-    def _adjoint(self) -> LinearOperator:
-        return self._operator
-
-
-class SymmetrizedOperator(LinearOperator):  # type: ignore[misc]
-    """S = D^(−1/2)·(Q + Qᵀ)/2·D^(−1/2) with D the row sums of (Q + Qᵀ)/2; eigenvalues in [−1, 1].
-
-    ``degrees`` is the diagonal of D; D^(1/2)·1 is the eigenvector of eigenvalue 1.
-    """
-
-    def __init__(self, operator: LinearOperator) -> None:
-        super().__init__(operator.dtype, operator.shape)
-        self.operator = operator
-        ones = np.ones(operator.shape[0])
-        self.degrees: Float = (operator @ ones + operator.T @ ones) / 2
-        self._scale = 1.0 / np.sqrt(self.degrees)
-
-    def _matmat(self, V: Any) -> Any:
-        V = np.asarray(V)
-        scale = self._scale.reshape(-1, *[1] * (V.ndim - 1))
-        scale = scale.astype(np.result_type(self.dtype, V.dtype), copy=False)
-        scaled = scale * V
-        return scale * (self.operator @ scaled + self.operator.T @ scaled) / 2
-
-    _matvec = _rmatvec = _rmatmat = _matmat
-
-    def _transpose(self) -> LinearOperator:
-        return self
-
-    def _adjoint(self) -> LinearOperator:
-        return self
-
-    def toarray(self) -> Float:
-        """S as a dense array."""
-        Q = self.operator.toarray()
-        return np.asarray(self._scale[:, None] * (Q + Q.T) / 2 * self._scale)
+        return self._describe("TransitionOperator")
 
 
 def row_values(op: TransitionOperator) -> Float:  # (N,)

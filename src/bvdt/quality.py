@@ -15,7 +15,7 @@ from .lift import Lifted
 from .optimum import Float
 
 if TYPE_CHECKING:
-    from .operator import TransitionOperator
+    from .linear import WalkOperator
 
 TOP = 10
 _BLOCK = 1 << 22  # entries computed at once
@@ -55,7 +55,7 @@ class Quality(dict[str, Any]):
         return out.getvalue().rstrip()
 
 
-def quality(op: TransitionOperator, n_rows: int = 256, random_state: Any = None) -> Quality:
+def quality(op: WalkOperator, n_rows: int = 256, random_state: Any = None) -> Quality:
     """Figures on ``n_rows`` sampled rows; with n_rows ≥ N on all rows, exactly.
 
     Rows are drawn one from each of ``n_rows`` groups of neighbours in the order of their own share of the
@@ -90,17 +90,15 @@ def log_exact_rows(lifted: Lifted, rows: NDArray[np.intp], bandwidth: float) -> 
     return np.asarray(logits - logsumexp(logits, axis=1, keepdims=True))
 
 
-def _sample(op: TransitionOperator, n_rows: int, random_state: Any) -> NDArray[np.intp]:
-    from .operator import row_values
-
+def _sample(op: WalkOperator, n_rows: int, random_state: Any) -> NDArray[np.intp]:
     edges = np.linspace(0, op.shape[0], n_rows + 1)
     offset = check_random_state(random_state).uniform(size=n_rows)
     ranks = (edges[:-1] + offset * np.diff(edges)).astype(np.intp)
-    by_value = np.argsort(row_values(op), kind="stable")
+    by_value = np.argsort(op.row_values(), kind="stable")
     return np.asarray(by_value[np.minimum(ranks, op.shape[0] - 1)])
 
 
-def _row_figures(op: TransitionOperator, rows: NDArray[np.intp]) -> tuple[Float, Float, Float]:
+def _row_figures(op: WalkOperator, rows: NDArray[np.intp]) -> tuple[Float, Float, Float]:
     """KL(q_i ‖ p_i), total variation and the kept share of the largest entries, each (n_rows,)."""
     log_p = log_exact_rows(op.lifted, rows, op.bandwidth)
     p, q = np.exp(log_p), np.stack([op.row(int(i)) for i in rows])

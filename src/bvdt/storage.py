@@ -7,73 +7,119 @@ import os
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from .divergences import NAMES, BregmanDivergence, get
+from .forest import ForestOperator
 from .lift import Lifted, Lifting
+from .linear import WalkOperator
+from .near import NearField
+from .operator import TransitionOperator
 from .partition import BlockPartition
 from .tree import Tree
 
-if TYPE_CHECKING:
-    from .operator import TransitionOperator
-
-FORMAT, VERSION = "bvdt", 1
+FORMAT, VERSION = "bvdt", 2  # 2: forests; one tree is still written as version 1
 
 
-def save(op: TransitionOperator, path: str | Path) -> None:
-    """Write the operator, its tree and its lifted data; the file appears whole or not at all."""
+def save(op: WalkOperator, path: str | Path) -> None:
+    """Write the operator, its trees and its lifted data; the file appears whole or not at all."""
     lifting = op.lifted.lifting
     header = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": 1,
         "bandwidth": op.bandwidth,
         "dtype": op.dtype.name,
         "shape": [op.lifted.n_points, op.lifted.n_features],
         "sparse": op.lifted.is_sparse,
-        "coarsest": op.partition.is_coarsest,
         "divergence": None if lifting is None else _divergence_header(lifting.divergence),
     }
-    arrays: dict[str, Any] = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
-    arrays |= {"size": op.tree.size, "order": op.tree.order, "mean_divergence": op.mean_divergence}
-    if not op.partition.is_coarsest:
-        arrays |= {"rows": op.partition.rows, "cols": op.partition.cols}
+    arrays: dict[str, Any] = {}
+    if isinstance(op, ForestOperator):
+        weighting = op.weighting if isinstance(op.weighting, str) else None
+        forest = {"n_trees": op.n_trees, "seed": op.seed, "kind": op.kind, "weighting": weighting}
+        header |= {"version": 2, "forest": forest}
+        arrays |= {"weights": op.weights} | _near_arrays(op.near)
+        for number, member in enumerate(op.members):
+            arrays |= _tree_arrays(member, f"tree{number}_")
+    else:
+        header["coarsest"] = op.members[0].partition.is_coarsest
+        arrays |= _tree_arrays(op.members[0], "")
     arrays |= _lifted_arrays(op.lifted)
     if lifting is not None:
         arrays |= _lifting_arrays(lifting)
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     _write(Path(path), arrays)
 
 
 def load(
     path: str | Path, *, divergence: BregmanDivergence | None = None, n_jobs: int | None = None
-) -> TransitionOperator:
+) -> WalkOperator:
     """Read an operator that ``op.save`` wrote.
 
     A divergence of your own φ is code and is not in the file: give it again as ``divergence`` if new points
     are to be lifted (``op.extend``); everything else works without.
     """
-    from .operator import TransitionOperator
-
     header, arrays = _read(Path(path))
     try:
-        tree = Tree.from_sizes(arrays["size"], arrays["order"]).validate()
         lifted = _lifted_from(header, arrays, divergence)
-        partition = BlockPartition.coarsest(tree)
-        if not header["coarsest"]:
-            partition = BlockPartition(arrays["rows"], arrays["cols"], tree.n_nodes).validate(tree)
-        return TransitionOperator(
-            lifted,
-            tree,
-            partition=partition,
-            mean_divergence=arrays["mean_divergence"],
-            bandwidth=float(header["bandwidth"]),
-            dtype=header["dtype"],
-            n_jobs=n_jobs,
+        if "forest" not in header:
+            return _tree_from(header, arrays, "", lifted, n_jobs)
+        forest = header["forest"]
+        prefixes = [f"tree{number}_" for number in range(forest["n_trees"])]
+        return ForestOperator(
+            [_tree_from(header, arrays, prefix, lifted, n_jobs) for prefix in prefixes],
+            weights=arrays["weights"] if forest["weighting"] is None else forest["weighting"],
+            near=_near_from(arrays),
+            seed=forest["seed"],
+            kind=forest["kind"],
         )
     except (KeyError, TypeError, IndexError) as error:
         raise ValueError(f"{path} is a damaged bvdt file: {error!r}") from error
+
+
+# -- trees and the near field --------------------------------------------------------------------------------
+
+
+def _tree_arrays(op: TransitionOperator, prefix: str) -> dict[str, Any]:
+    arrays = {"size": op.tree.size, "order": op.tree.order, "mean_divergence": op.mean_divergence}
+    if not op.partition.is_coarsest:
+        arrays |= {"rows": op.partition.rows, "cols": op.partition.cols}
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def _tree_from(
+    header: dict[str, Any], arrays: dict[str, Any], prefix: str, lifted: Lifted, n_jobs: int | None
+) -> TransitionOperator:
+    tree = Tree.from_sizes(arrays[prefix + "size"], arrays[prefix + "order"]).validate()
+    partition = BlockPartition.coarsest(tree)
+    if prefix + "rows" in arrays:
+        rows, cols = arrays[prefix + "rows"], arrays[prefix + "cols"]
+        partition = BlockPartition(rows, cols, tree.n_nodes).validate(tree)
+    return TransitionOperator(
+        lifted,
+        tree,
+        partition=partition,
+        mean_divergence=arrays[prefix + "mean_divergence"],
+        bandwidth=float(header["bandwidth"]),
+        dtype=header["dtype"],
+        n_jobs=n_jobs,
+    )
+
+
+def _near_arrays(near: NearField | None) -> dict[str, Any]:
+    if near is None:
+        return {}
+    names = ("indices", "divergences", "share")
+    return {f"near_{name}": np.asarray(getattr(near, name)) for name in names}
+
+
+def _near_from(arrays: dict[str, Any]) -> NearField | None:
+    if "near_indices" not in arrays:
+        return None
+    return NearField(arrays["near_indices"], arrays["near_divergences"], float(arrays["near_share"]))
 
 
 # -- the file ------------------------------------------------------------------------------------------------

@@ -10,4 +10,5 @@ NB_MODULE(_core, m) {
     bvdt::register_split(m);
     bvdt::register_ward(m);
     bvdt::register_merges(m);
+    bvdt::register_neighbors(m);
 }

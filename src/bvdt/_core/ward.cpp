@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "points.hpp"
+#include "gram.hpp"
 
 namespace bvdt {
 namespace {
@@ -24,40 +24,6 @@ BVDT_SIMD void add_products(double xa, double ha, const double* x, const double*
 
 BVDT_SIMD void add_squares(double xa, const double* x, int64_t k, double* out) {
     for (int64_t b = 0; b < k; ++b) out[b] += (xa - x[b]) * (xa - x[b]);
-}
-
-// A tile of 64 sums stays in registers while one item's frequent features are added up: the loop in which
-// sparse chunks spend their time.
-constexpr int64_t kTile = 64;
-#if defined(__GNUC__)
-using Lanes =
-    float __attribute__((vector_size(64), aligned(4), may_alias));  // compilers split it as the CPU needs
-#else
-struct Lanes {
-    float v[16];
-    Lanes& operator+=(const Lanes& o) {
-        for (int t = 0; t < 16; ++t) v[t] += o.v[t];
-        return *this;
-    }
-    friend Lanes operator*(float x, Lanes o) {
-        for (int t = 0; t < 16; ++t) o.v[t] *= x;
-        return o;
-    }
-    float operator[](int t) const { return v[t]; }
-};
-#endif
-
-BVDT_SIMD void add_tile(const int32_t* column, const float* x, int64_t count, const float* panel,
-                        double* out) {
-    Lanes s0{}, s1{}, s2{}, s3{};
-    for (int64_t e = 0; e < count; ++e) {
-        const Lanes* h = reinterpret_cast<const Lanes*>(panel + column[e] * kTile);
-        s0 += x[e] * h[0], s1 += x[e] * h[1], s2 += x[e] * h[2], s3 += x[e] * h[3];
-    }
-    for (int t = 0; t < 16; ++t) {
-        out[t] += static_cast<double>(s0[t]), out[16 + t] += static_cast<double>(s1[t]);
-        out[32 + t] += static_cast<double>(s2[t]), out[48 + t] += static_cast<double>(s3[t]);
-    }
 }
 
 // Dense data: coordinates turned so that the inner loop runs over the chunk's items.
@@ -93,99 +59,14 @@ struct DenseDistances {
     }
 };
 
-// Sparse data: value[a, b] = ⟨x̄_a, h̄_b⟩ first. Rare features through postings; frequent ones, which carry
-// most of the products, as dense panels of kTile items in single precision.
-struct SparseDistances {
-    std::vector<double> value;
-    int64_t stride = 0;
-    std::vector<int32_t> column;              // feature -> column of the chunk, −1 when absent
-    std::vector<int32_t> features, frequent;  // column -> feature; column -> place among frequent or −1
-    std::vector<int64_t> postings;            // column -> first posting, one more at the end
-    std::vector<int32_t> posting_item;
-    std::vector<double> posting_h;
-    std::vector<int64_t> begin;  // item -> first of its frequent entries
-    std::vector<int32_t> frequent_column;
-    std::vector<float> frequent_x, frequent_h, panel;
-    int32_t n_frequent = 0;
-
+// Sparse data: from the products, ⟨x̄_a, h̄_a⟩ + ⟨x̄_b, h̄_b⟩ − ⟨x̄_a, h̄_b⟩ − ⟨x̄_b, h̄_a⟩.
+struct SparseDistances : SparseGram {
     void compute(const SparsePoints& points, const int32_t* item, int64_t k) {
-        stride = (k + kTile - 1) / kTile * kTile;
-        value.assign(static_cast<size_t>(k * stride), 0.0);
-        number_columns(points, item, k);
-        file_entries(points, item, k);
-        add_frequent(k);
-        add_rare(points, item, k);
+        SparseGram::compute(points, item, k);
         for (int64_t a = 0; a < k; ++a)
             for (int64_t b = a + 1; b < k; ++b)
                 value[a * stride + b] = value[a * stride + a] + value[b * stride + b] -
                                         (value[a * stride + b] + value[b * stride + a]);
-        for (int32_t feature : features) column[feature] = -1;
-    }
-
-    void number_columns(const SparsePoints& points, const int32_t* item, int64_t k) {
-        column.resize(static_cast<size_t>(points.d), -1);
-        features.clear();
-        std::vector<int64_t> count;
-        for (int64_t a = 0; a < k; ++a)
-            for (int64_t e = points.indptr[item[a]]; e < points.indptr[item[a] + 1]; ++e) {
-                int32_t& c = column[points.indices[e]];
-                if (c < 0) {
-                    c = static_cast<int32_t>(features.size());
-                    features.push_back(points.indices[e]), count.push_back(0);
-                }
-                ++count[c];
-            }
-        frequent.assign(features.size(), -1), postings.assign(features.size() + 1, 0);
-        n_frequent = 0;
-        for (size_t c = 0; c < features.size(); ++c) {
-            const bool often = 16 * count[c] > k;
-            if (often) frequent[c] = n_frequent++;
-            postings[c + 1] = postings[c] + (often ? 0 : count[c]);
-        }
-    }
-
-    void file_entries(const SparsePoints& points, const int32_t* item, int64_t k) {
-        posting_item.resize(static_cast<size_t>(postings.back()));
-        posting_h.resize(static_cast<size_t>(postings.back()));
-        std::vector<int64_t> next(postings.begin(), postings.end() - 1);
-        begin.assign(1, 0), frequent_column.clear(), frequent_x.clear(), frequent_h.clear();
-        for (int64_t a = 0; a < k; ++a) {
-            for (int64_t e = points.indptr[item[a]]; e < points.indptr[item[a] + 1]; ++e) {
-                const int32_t c = column[points.indices[e]];
-                if (frequent[c] >= 0) {
-                    frequent_column.push_back(frequent[c]);
-                    frequent_x.push_back(static_cast<float>(points.x[e]));
-                    frequent_h.push_back(static_cast<float>(points.h[e]));
-                } else {
-                    posting_item[next[c]] = static_cast<int32_t>(a), posting_h[next[c]++] = points.h[e];
-                }
-            }
-            begin.push_back(static_cast<int64_t>(frequent_column.size()));
-        }
-    }
-
-    void add_frequent(int64_t k) {
-        panel.resize(static_cast<size_t>(n_frequent * kTile));
-        for (int64_t first = 0; first < k; first += kTile) {
-            std::fill(panel.begin(), panel.end(), 0.0f);
-            for (int64_t b = first; b < std::min(k, first + kTile); ++b)
-                for (int64_t e = begin[b]; e < begin[b + 1]; ++e)
-                    panel[frequent_column[e] * kTile + b - first] = frequent_h[e];
-            for (int64_t a = 0; a < k; ++a)
-                add_tile(frequent_column.data() + begin[a], frequent_x.data() + begin[a],
-                         begin[a + 1] - begin[a], panel.data(), value.data() + a * stride + first);
-        }
-    }
-
-    void add_rare(const SparsePoints& points, const int32_t* item, int64_t k) {
-        for (int64_t a = 0; a < k; ++a) {
-            double* row = value.data() + a * stride;
-            for (int64_t e = points.indptr[item[a]]; e < points.indptr[item[a] + 1]; ++e) {
-                const int32_t c = column[points.indices[e]];
-                for (int64_t p = postings[c]; p < postings[c + 1]; ++p)
-                    row[posting_item[p]] += points.x[e] * posting_h[p];
-            }
-        }
     }
 };
 

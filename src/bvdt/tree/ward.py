@@ -84,6 +84,13 @@ def _chunks(lifted: Lifted) -> tuple[int, int]:
     return _CHUNK_SPARSE if lifted.is_sparse else _CHUNK_DENSE
 
 
+def cut_into_chunks(
+    lifted: Lifted, chunk: int, rng: np.random.Generator, n_jobs: int | None = None
+) -> tuple[Index, Bounds]:  # (N,), (n_chunks + 1,)
+    """Chunks of at most ``chunk`` points, by 2-means: c is order[bounds[c] : bounds[c + 1]]."""
+    return _split(_Clusters(lifted.arrays, np.ones(lifted.n_points)), chunk, rng, n_threads(n_jobs))
+
+
 @dataclass(frozen=True)
 class _Clusters:
     """The clusters of a round: their means as the kernels take them, and their numbers of points."""

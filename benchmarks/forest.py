@@ -1,0 +1,156 @@
+"""Labels by the forest with its near field: accuracy, cost and recall, one setting for all corpora.
+
+Prints, a corpus: accuracy at 10 % and 1 % labels (at least one a class; mean of 5 random labelings and 95 %
+interval), multinomial naive Bayes on the same labelings, seconds of wall clock and of processor for building
+and for one propagation, and the recall of the true 10 nearest centres on 300 rows.
+Run: python benchmarks/forest.py [--trees T] [--near k] [--divergences] [--rival] [corpus ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.neighbors import NearestNeighbors
+
+import bvdt
+from bvdt.divergences import KullbackLeibler
+from bvdt.lift import lift
+from bvdt.near import NearField
+from corpora import FOLDER, counts
+
+CORPORA = ("bbcsport", "bbc", "20news_bydate_train", "nsf_surrogate", "imdb")
+SHARES = (0.1, 0.01)
+ALPHA, STEPS = 0.9, 50
+
+
+def labels(name: str) -> np.ndarray:
+    with np.load(FOLDER / f"{name}.npz") as file:
+        return np.unique(file["labels"], return_inverse=True)[1]
+
+
+def weighted(X: Any) -> Any:
+    """Sublinear tf-idf with rows of length 1."""
+    return TfidfTransformer(sublinear_tf=True).fit_transform(X)
+
+
+def labeling(y: np.ndarray, share: float, seed: int) -> np.ndarray:
+    """Mask of the labelled points: a share drawn at random, and one of each class that is missing."""
+    rng = np.random.default_rng(seed)
+    known = np.zeros(len(y), bool)
+    known[rng.choice(len(y), round(share * len(y)), replace=False)] = True
+    for label in np.setdiff1d(y, y[known]):
+        known[rng.choice(np.flatnonzero(y == label))] = True
+    return known
+
+
+def spread(S: Any, y: np.ndarray, known: np.ndarray, mass: bool = True) -> np.ndarray:
+    """Label spreading, then class-mass normalisation: columns scaled to the labelled points' shares."""
+    Y0 = np.zeros((len(y), y.max() + 1))
+    Y0[known, y[known]] = 1.0
+    F = bvdt.propagate_labels(S, Y0, alpha=ALPHA, n_iter=STEPS)
+    if mass:
+        F = F * (Y0.sum(axis=0) / np.maximum(F[~known].sum(axis=0), 1e-300))
+    return F.argmax(axis=1)
+
+
+def timed(run: Callable[[], Any]) -> tuple[Any, str]:
+    wall, processor = time.perf_counter(), time.process_time()
+    result = run()
+    return result, f"{time.perf_counter() - wall:.1f} s ({time.process_time() - processor:.1f} s processor)"
+
+
+def interval(values: list[float]) -> str:
+    half = student.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
+    return f"{np.mean(values):.3f} ± {half:.3f}"
+
+
+def accuracies(predict: Callable[[np.ndarray], np.ndarray], y: np.ndarray, share: float) -> str:
+    masks = [labeling(y, share, seed) for seed in range(5)]
+    return interval([float((predict(known)[~known] == y[~known]).mean()) for known in masks])
+
+
+def recall(lifted: Any, found: np.ndarray, n_rows: int = 300) -> float:
+    """Share of the true nearest centres, as many as were asked for, that were found."""
+    rows = np.random.default_rng(0).choice(lifted.n_points, min(n_rows, lifted.n_points), replace=False)
+    k, hits = found.shape[1], 0
+    for part in np.array_split(rows, 10):
+        d = lifted.divergences(part, slice(None))
+        d[np.arange(len(part)), part] = np.inf
+        true = np.argpartition(d, k, axis=1)[:, :k]
+        hits += sum(len(np.intersect1d(a, b)) for a, b in zip(true, found[part], strict=True))
+    return hits / (k * len(rows))
+
+
+def report(name: str, n_trees: int, near: int) -> None:
+    X, y = counts(name), labels(name)
+    T, preparing = timed(lambda: weighted(X))
+    op, fitting = timed(
+        lambda: bvdt.transition_matrix(T, "squared_euclidean", n_trees=n_trees, near=near, random_state=0)
+    )
+    S = op.symmetrized()
+    _, propagating = timed(lambda: spread(S, y, labeling(y, 0.1, 0)))
+    print(f"== {name}: tf-idf {preparing}, fit {fitting}, propagation {propagating}")
+    if near:
+        print(
+            f"   recall of the true {near} nearest centres {recall(op.lifted, op.neighbors[0]):.3f}",
+            flush=True,
+        )
+    for share in SHARES:
+        mixed = accuracies(lambda known: spread(S, y, known), y, share)
+        plain = accuracies(lambda known: spread(S, y, known, mass=False), y, share)
+        bayes = accuracies(lambda known: MultinomialNB().fit(X[known], y[known]).predict(X), y, share)
+        print(f"   {share:.0%}: {mixed}; without class masses {plain}; naive Bayes {bayes}", flush=True)
+
+
+def other_divergences(name: str) -> None:
+    """Recall of the true 10 nearest centres on the counts, for the divergences of counts."""
+    X = counts(name)
+    X = X[np.asarray(X.sum(axis=1)).ravel() > 0]
+    for divergence, smoothing in (
+        ("gid", "auto"),
+        (KullbackLeibler(normalize=True), "auto"),
+        ("itakura_saito", 0.1),
+    ):
+        lifted = lift(X, divergence, smoothing)
+        field, seconds = timed(lambda lifted=lifted: NearField.of(lifted, 10, np.random.default_rng(0)))
+        print(f"   {name}, {divergence}: recall {recall(lifted, field.indices):.3f}, {seconds}", flush=True)
+
+
+def rival(name: str) -> None:
+    """scikit-learn's brute-force cosine 10-NN graph and the same propagation on it."""
+    T, y = weighted(counts(name)), labels(name)
+    search = NearestNeighbors(n_neighbors=10, metric="cosine", algorithm="brute", n_jobs=-1).fit(T)
+    graph, searching = timed(lambda: search.kneighbors_graph())
+    W = (graph + graph.T) / 2
+    scale = 1 / np.sqrt(W.sum(axis=1))
+    S = (W.multiply(scale).T.multiply(scale)).tocsr()
+    _, propagating = timed(lambda: spread(S, y, labeling(y, 0.1, 0)))
+    figures = [accuracies(lambda known: spread(S, y, known, mass=False), y, share) for share in SHARES]
+    print(
+        f"== {name}: exact 10-NN graph {searching}, propagation {propagating}; {', '.join(figures)}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("corpora", nargs="*", default=CORPORA)
+    parser.add_argument("--trees", type=int, default=2)
+    parser.add_argument("--near", type=int, default=10)
+    parser.add_argument("--divergences", action="store_true")
+    parser.add_argument("--rival", action="store_true")
+    options = parser.parse_args()
+    for corpus in options.corpora:
+        if options.divergences:
+            other_divergences(corpus)
+        elif options.rival:
+            rival(corpus)
+        else:
+            report(corpus, options.trees, options.near)

@@ -1,0 +1,219 @@
+"""What every walk matrix shares: products both ways, symmetrised and dense form, quality, storage."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from . import memory
+from .lift import Lifted
+from .optimum import Float
+from .tree import Tree
+
+if TYPE_CHECKING:
+    from .extend import ExtendedOperator
+    from .operator import TransitionOperator
+    from .quality import Quality
+
+
+class WalkOperator(LinearOperator):  # type: ignore[misc]  # scipy has no types
+    """Row-stochastic N×N matrix over the points of a tree, or of several: a SciPy linear operator.
+
+    A kind of walk gives ``_times``, ``row``, ``row_values``, ``members``, ``n_blocks`` and ``astype``; the
+    rest is here. Operators never change: methods return new objects.
+    """
+
+    tree: Tree
+    lifted: Lifted
+    bandwidth: float
+    lower_bound: float
+    n_jobs: int | None
+    _cache: dict[str, Any]
+
+    @property
+    @abstractmethod
+    def members(self) -> tuple[TransitionOperator, ...]:
+        """The operators of single trees that it is made of."""
+
+    @property
+    @abstractmethod
+    def n_blocks(self) -> int:
+        """Number of blocks, over all trees."""
+
+    @abstractmethod
+    def row(self, i: int) -> Float:  # (N,)
+        """Row i, dense."""
+
+    @abstractmethod
+    def row_values(self) -> Float:  # (N,)
+        """Each row's share of ``lower_bound``; at most log Σ_j exp(−d_ij/β)."""
+
+    @abstractmethod
+    def astype(self, dtype: DTypeLike) -> WalkOperator:
+        """The same operator with results in float32 for float32 vectors."""
+
+    @abstractmethod
+    def refine(self, blocks: int) -> WalkOperator:
+        """An operator with exactly that many blocks, split where the bound gains most (DESIGN 2.5)."""
+
+    @abstractmethod
+    def add_trees(self, n_trees: int, random_state: Any = None) -> WalkOperator:
+        """A forest with that many trees more (DESIGN 2.8)."""
+
+    @abstractmethod
+    def _times(self, columns: NDArray[Any], transpose: bool) -> NDArray[Any]:  # (N, k) -> (N, k)
+        """Q V or Qᵀ V for C-contiguous float32 or float64 columns, in their type."""
+
+    # -- products -----------------------------------------------------------------------------------------
+
+    def _apply(self, v: Any, transpose: bool) -> NDArray[Any]:  # (N,) or (N, k), shape kept
+        v = np.asarray(v)
+        dtype = np.result_type(self.dtype, v.dtype)
+        if np.issubdtype(dtype, np.complexfloating):
+            return np.asarray(self._apply(v.real, transpose) + 1j * self._apply(v.imag, transpose))
+        dtype = np.dtype(np.float32 if dtype == np.float32 else np.float64)
+        columns = np.ascontiguousarray(v, dtype).reshape(self.shape[0], -1)
+        return self._times(columns, transpose).reshape(v.shape)
+
+    def _matvec(self, v: Any) -> NDArray[Any]:
+        return self._apply(v, transpose=False)
+
+    def _matmat(self, V: Any) -> NDArray[Any]:
+        return self._apply(V, transpose=False)
+
+    def _rmatvec(self, v: Any) -> NDArray[Any]:
+        return self._apply(v, transpose=True)
+
+    def _rmatmat(self, V: Any) -> NDArray[Any]:
+        return self._apply(V, transpose=True)
+
+    def _transpose(self) -> LinearOperator:
+        return _Transpose(self)
+
+    def _adjoint(self) -> LinearOperator:
+        return _Transpose(self)
+
+    def symmetrized(self) -> SymmetrizedOperator:
+        """S = D^(−1/2)·(Q + Qᵀ)/2·D^(−1/2), for Lanczos and for label spreading (Zhou et al. 2003)."""
+        return SymmetrizedOperator(self)
+
+    # -- entries ------------------------------------------------------------------------------------------
+
+    def _checked_row(self, i: int) -> int:
+        n_points = int(self.shape[0])
+        if not -n_points <= i < n_points:
+            raise IndexError(f"row needs an index below {n_points}; got {i}")
+        return int(i) % n_points
+
+    def toarray(self) -> Float:  # (N, N)
+        """Q as a dense array; refuses with a MemoryError that names the GiB when it would not fit."""
+        n_points = self.shape[0]
+        memory.require(8.0 * n_points**2, f"the dense matrix of {n_points} points")
+        Q = np.empty(self.shape, self.dtype)
+        for i in range(n_points):
+            Q[i] = self.row(i)
+        return Q
+
+    # -- what the others do -------------------------------------------------------------------------------
+
+    def quality(self, n_rows: int = 256, random_state: Any = None) -> Quality:
+        """How far Q is from the exact P, on sampled rows; O(N) memory a row."""
+        from .quality import quality
+
+        return quality(self, n_rows, random_state)
+
+    def extend(self, X_new: Any) -> ExtendedOperator:
+        """Rows for points that are not in the tree, as an operator n_new × N."""
+        from .extend import extend
+
+        return extend(self, X_new)
+
+    def save(self, path: str | Path) -> None:
+        """Write one file without pickle, which ``bvdt.load`` reads."""
+        from .storage import save
+
+        save(self, path)
+
+    def _cached(self, name: str, make: Callable[[], Any]) -> Any:
+        if name not in self._cache:
+            self._cache[name] = make()
+        return self._cache[name]
+
+    def _describe(self, kind: str, *figures: str) -> str:
+        lifting = self.lifted.lifting
+        name = [] if lifting is None else [f"divergence={lifting.divergence.name!r}"]
+        parts = [f"n_points={self.shape[0]}", f"n_blocks={self.n_blocks}", *figures, *name]
+        return f"{kind}({', '.join(parts)}, bandwidth={self.bandwidth:.4g}, dtype={self.dtype})"
+
+
+def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """float32 or float64, as a dtype."""
+    if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ValueError(f"dtype needs float32 or float64; got {np.dtype(dtype)}")
+    return np.dtype(dtype)
+
+
+class _Transpose(LinearOperator):  # type: ignore[misc]
+    """Qᵀ, sharing Q's arrays."""
+
+    def __init__(self, operator: WalkOperator) -> None:
+        super().__init__(operator.dtype, operator.shape)
+        self._operator = operator
+
+    def _matvec(self, v: Any) -> Any:
+        return self._operator._rmatvec(v)
+
+    def _matmat(self, V: Any) -> Any:
+        return self._operator._rmatmat(V)
+
+    def _rmatvec(self, v: Any) -> Any:
+        return self._operator._matvec(v)
+
+    def _rmatmat(self, V: Any) -> Any:
+        return self._operator._matmat(V)
+
+    def _transpose(self) -> LinearOperator:
+        return self._operator
+
+    def _adjoint(self) -> LinearOperator:
+        return self._operator
+
+
+class SymmetrizedOperator(LinearOperator):  # type: ignore[misc]
+    """S = D^(−1/2)·(Q + Qᵀ)/2·D^(−1/2) with D the row sums of (Q + Qᵀ)/2; eigenvalues in [−1, 1].
+
+    ``degrees`` is the diagonal of D; D^(1/2)·1 is the eigenvector of eigenvalue 1.
+    """
+
+    def __init__(self, operator: LinearOperator) -> None:
+        super().__init__(operator.dtype, operator.shape)
+        self.operator = operator
+        ones = np.ones(operator.shape[0])
+        self.degrees: Float = (operator @ ones + operator.T @ ones) / 2
+        self._scale = 1.0 / np.sqrt(self.degrees)
+
+    def _matmat(self, V: Any) -> Any:
+        V = np.asarray(V)
+        scale = self._scale.reshape(-1, *[1] * (V.ndim - 1))
+        scale = scale.astype(np.result_type(self.dtype, V.dtype), copy=False)
+        scaled = scale * V
+        return scale * (self.operator @ scaled + self.operator.T @ scaled) / 2
+
+    _matvec = _rmatvec = _rmatmat = _matmat
+
+    def _transpose(self) -> LinearOperator:
+        return self
+
+    def _adjoint(self) -> LinearOperator:
+        return self
+
+    def toarray(self) -> Float:
+        """S as a dense array."""
+        Q = self.operator.toarray()
+        return np.asarray(self._scale[:, None] * (Q + Q.T) / 2 * self._scale)

@@ -1,0 +1,115 @@
+"""The near field (DESIGN 2.9): each row's k nearest centres kept exactly, beside the trees' tied blocks.
+
+    Q_i = λ_i·S_i + (1 − λ_i)·T_i,      S_ij ∝ exp(−d_ij / β_i) over the k nearest centres j of i
+
+with T_i the row of the tree or forest. β_i = d_ik/3, a third of the divergence of the k-th centre, is the
+row's own bandwidth: weights fall by at most e³ over the list, whatever the units and wherever the point lies,
+as in a nearest-neighbour graph. λ_i = 0.9, or 0 for a point without a neighbour. Both are measured: docs/forest.md.
+Differs from DESIGN 2.9: λ_i and β_i do not follow the walk's bandwidth; softmax weights at it label worse.
+
+The centres are found, not all looked at: every round cuts the points into chunks by 2-means from other seeds,
+as the first round of a Ward tree does, and compares all pairs of a chunk; then neighbours of neighbours are
+offered once (a step of NN-descent, Dong et al. 2011). With at most ``CHUNK`` points the result is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from . import _core
+from ._running import n_threads
+from .lift import Lifted
+from .optimum import Float
+from .partition import pair_dots
+from .tree.ward import cut_into_chunks
+
+CHUNK = 2000  # points compared with each other
+ROUNDS = 3  # chunks that a point is in
+JOINS = 1  # passes over neighbours of neighbours
+SHARE = 0.9  # λ
+FALL = 3.0  # d_ik / β_i
+
+
+@dataclass(frozen=True, eq=False)
+class NearField:
+    """The k nearest centres of every point, ascending; −1 and +∞ where fewer were found."""
+
+    indices: NDArray[np.int32]  # (N, k)
+    divergences: Float  # (N, k)
+    share: float = SHARE
+
+    @classmethod
+    def of(cls, lifted: Lifted, k: int, rng: np.random.Generator, n_jobs: int | None = None) -> NearField:
+        """Found as the module's head says; O(N·CHUNK) time."""
+        if isinstance(k, bool) or k != int(k) or not 1 <= k < lifted.n_points:
+            raise ValueError(f"near needs an integer from 0 to {lifted.n_points - 1}; got {k!r}")
+        indices = np.full((lifted.n_points, int(k)), -1, np.int32)
+        divergences = np.full(indices.shape, np.inf)
+        call, threads = (*lifted.arrays, lifted.u, lifted.w), n_threads(n_jobs)
+        for _ in range(ROUNDS if lifted.n_points > CHUNK else 1):
+            chunks = cut_into_chunks(lifted, CHUNK, rng, n_jobs)
+            _core.chunk_neighbors(*call, *chunks, indices, divergences, threads)
+        for _ in range(JOINS if lifted.n_points > CHUNK else 0):
+            _core.join_neighbors(*call, *_links(indices), indices, divergences, threads)
+        return cls(*_exactly(lifted, indices, n_jobs))
+
+    @cached_property
+    def far_share(self) -> Float:  # (N,)
+        """1 − λ_i."""
+        return np.where(self.indices[:, 0] >= 0, 1.0 - self.share, 1.0)
+
+    @cached_property
+    def matrix(self) -> Any:  # CSR (N, N)
+        """λ_i·S_i as a sparse matrix."""
+        found = self.indices >= 0
+        last = np.max(self.divergences, axis=1, initial=0.0, where=found, keepdims=True)
+        scale = np.where(last > 0, last / FALL, 1.0)  # all centres at 0: equal weights
+        weight = np.where(found, np.exp(-self.divergences / scale), 0.0)
+        weight *= (1.0 - self.far_share[:, None]) / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)
+        first = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
+        n_points = len(self.indices)
+        return sparse.csr_array((weight[found], self.indices[found], first), shape=(n_points, n_points))
+
+    @cached_property
+    def transposed(self) -> Any:
+        return self.matrix.T.tocsr()
+
+    def row_values(self, bandwidth: float) -> Float:  # (N,)
+        """−Σ_j S_ij·(d_ij/β + log S_ij): what S_i alone gives of the row's bound; 0 without a neighbour."""
+        found = self.indices >= 0
+        S = np.zeros(self.indices.shape)
+        S[found] = self.matrix.data / np.repeat(1.0 - self.far_share, found.sum(axis=1))
+        logs = np.log(S, out=np.zeros_like(S), where=S > 0)
+        d = np.where(found, self.divergences, 0.0)
+        return np.asarray(-(S * (d / bandwidth + logs)).sum(axis=1))
+
+
+def _links(indices: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The graph of the lists in both directions, as CSR: linked are a point and whom it lists."""
+    n_points, k = indices.shape
+    found = indices >= 0
+    row = np.repeat(np.arange(n_points), k).reshape(indices.shape)[found]
+    ones = np.ones(len(row), np.int8)
+    listed = sparse.csr_array((ones, (row, indices[found])), shape=(n_points, n_points))
+    graph = (listed + listed.T).tocsr()
+    return graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
+
+
+def _exactly(
+    lifted: Lifted, indices: NDArray[np.int32], n_jobs: int | None
+) -> tuple[NDArray[np.int32], Float]:
+    """The lists with divergences in double precision throughout, ascending by them, then by index."""
+    found = indices >= 0
+    row = np.repeat(np.arange(len(indices)), found.sum(axis=1))
+    centre = indices[found]
+    inner = pair_dots(lifted.X, lifted.H, row, centre, n_jobs)
+    d = np.full(indices.shape, np.inf)
+    d[found] = np.maximum(lifted.u[row] + lifted.w[centre] - inner, 0.0)
+    order = np.lexsort((indices, d), axis=1)
+    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(d, order, axis=1)
