@@ -4,7 +4,7 @@
 
 with T_i the row of the tree or forest. β_i = d_ik/3, a third of the divergence of the k-th centre, is the
 row's own bandwidth: weights fall by at most e³ over the list, whatever the units and wherever the point lies,
-as in a nearest-neighbour graph. λ_i = 0.9, or 0 for a point without a neighbour. Measured: docs/forest.md.
+as in a nearest-neighbour graph. λ_i = 0.95, or 0 for a point without a neighbour. Measured: docs/forest.md.
 Differs from DESIGN 2.9: λ_i and β_i do not follow the walk's bandwidth; softmax weights at it label worse.
 
 The centres are found, not all looked at: every round cuts the points into chunks by 2-means from other seeds,
@@ -32,7 +32,7 @@ from .tree.ward import cut_into_chunks
 CHUNK = 2000  # points compared with each other
 ROUNDS = 3  # chunks that a point is in
 JOINS = 1  # passes over neighbours of neighbours
-SHARE = 0.9  # λ
+SHARE = 0.95  # λ
 FALL = 3.0  # d_ik / β_i
 
 
