@@ -1,5 +1,7 @@
 """Random walks over N points without the N×N matrix, for any Bregman divergence."""
 
+from typing import TYPE_CHECKING, Any
+
 from . import divergences
 from .build import transition_matrix
 from .exact import exact_transition_matrix
@@ -11,9 +13,15 @@ from .storage import load
 from .tree import Tree
 from .walks import pagerank, propagate_labels, stationary_distribution
 
+if TYPE_CHECKING:
+    from .estimators import LabelPropagation, SpectralClustering, SpectralEmbedding
+
 __all__ = [
     "BlockPartition",
     "ForestOperator",
+    "LabelPropagation",
+    "SpectralClustering",
+    "SpectralEmbedding",
     "TransitionOperator",
     "Tree",
     "WalkOperator",
@@ -25,3 +33,16 @@ __all__ = [
     "stationary_distribution",
     "transition_matrix",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The estimators on first use: they import scikit-learn, which the rest does without."""
+    if name in ("LabelPropagation", "SpectralClustering", "SpectralEmbedding"):
+        from . import estimators
+
+        return getattr(estimators, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -19,7 +19,6 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import brentq
-from sklearn.exceptions import ConvergenceWarning
 
 from .lift import Lifted
 from .optimum import Float, Optimum, mean_entropy
@@ -88,6 +87,8 @@ def learned_bandwidth(
         if abs(np.log(new / beta)) < 1e-6:
             return new
         beta = new
+    from sklearn.exceptions import ConvergenceWarning  # here, so that ``import bvdt`` stays light
+
     warnings.warn(
         f'bandwidth="learn" still changed after {_LEARN_STEPS} steps; it is {beta:.6g}',
         ConvergenceWarning,

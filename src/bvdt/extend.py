@@ -10,9 +10,10 @@ softmax weight of the one centre that the twin's own row lacks. So a product cos
 gather.
 
 Finding the twin. Preparation, once per operator, O(nnz·depth): the mean point of every node above the chunks
-of at most ``CHUNK`` points, as a centre, and a hash of every training point. A query goes down from the root
-to the child whose mean is nearer, then reads its chunk: O(depth + CHUNK) divergences. It may miss the nearest
-point; the hash finds a training point that is queried back.
+of at most ``CHUNK`` points, as a centre, and a hash of every training point. A query goes down from the root,
+at every level with the ``BEAM`` nodes whose means are nearest, then reads their chunks:
+O(BEAM·(depth + CHUNK)) divergences. It may miss the nearest point; the hash finds a training point that is
+queried back.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from .operator import TransitionOperator
 
 CHUNK = 256
+BEAM = 8  # measured: docs/decisions.md
 _BATCH = 1 << 20  # pairs at once
 
 
@@ -136,12 +138,14 @@ class TwinFinder:
 
     def find(self, new: Lifted) -> tuple[NDArray[np.intp], Float]:  # (n_new,) ×2
         """Each new point's twin, and the divergence from it."""
-        node = self._descend(new)
-        twin, divergence = np.empty(new.n_points, np.intp), np.empty(new.n_points)
+        query, node = self._descend(new)
+        point, d = np.empty(len(query), np.intp), np.empty(len(query))
         step = max(1, _BATCH // CHUNK)
-        for start in range(0, new.n_points, step):
-            rows = slice(start, min(start + step, new.n_points))
-            twin[rows], divergence[rows] = self._scan(new, np.arange(rows.start, rows.stop), node[rows])
+        for start in range(0, len(query), step):
+            part = slice(start, start + step)
+            point[part], d[part] = self._scan(new, query[part], node[part])
+        nearest = np.lexsort((d, query))[np.searchsorted(query, np.arange(new.n_points))]
+        twin, divergence = point[nearest], d[nearest]
         same = self._same(new)
         known = np.flatnonzero(same >= 0)
         if known.size:
@@ -155,18 +159,26 @@ class TwinFinder:
         inner = pair_dots(new.X, self.lifted.H, a, points, self.n_jobs)
         return np.asarray(np.maximum(new.u[a] + self.lifted.w[points] - inner, 0.0))
 
-    def _descend(self, new: Lifted) -> NDArray[np.intp]:  # (n_new,)
-        """Node of at most CHUNK points where each query ends."""
-        node = np.zeros(new.n_points, np.intp)
-        active = np.flatnonzero(self.tree.size[node] > CHUNK)
-        while active.size:
-            children = np.stack([self.tree.left[node[active]], self.tree.right[node[active]]], axis=1)
-            slots = self.slot[children].ravel()
-            score = self.w[slots] - pair_dots(new.X, self.H, np.repeat(active, 2), slots, self.n_jobs)
-            nearer = score.reshape(-1, 2).argmin(axis=1)
-            node[active] = children[np.arange(len(active)), nearer]
-            active = active[self.tree.size[node[active]] > CHUNK]
-        return node
+    def _descend(self, new: Lifted) -> tuple[NDArray[np.intp], NDArray[np.intp]]:  # (m,) ×2
+        """Queries, in order, each up to BEAM times, and where they end: nodes of at most CHUNK points."""
+        node, score = np.zeros((new.n_points, 1), np.intp), np.zeros((new.n_points, 1))
+        while (wide := (self.tree.size[node] > CHUNK) & (score < np.inf)).any():
+            query = np.nonzero(wide)[0]
+            left, right = node.copy(), node.copy()
+            left[wide], right[wide] = self.tree.left[node[wide]], self.tree.right[node[wide]]
+            left_score, right_score = score.copy(), np.full_like(score, np.inf)  # a small node stays, once
+            left_score[wide] = self._mean_scores(new, query, left[wide])
+            right_score[wide] = self._mean_scores(new, query, right[wide])
+            node, score = np.hstack([left, right]), np.hstack([left_score, right_score])
+            best = np.argsort(score, axis=1, kind="stable")[:, :BEAM]
+            node, score = np.take_along_axis(node, best, 1), np.take_along_axis(score, best, 1)
+        found = score < np.inf
+        return np.nonzero(found)[0], node[found]
+
+    def _mean_scores(self, new: Lifted, query: NDArray[np.intp], node: NDArray[np.intp]) -> Float:  # (m,)
+        """d(x, mean point of the node) less what depends on x alone."""
+        slot = self.slot[node]
+        return np.asarray(self.w[slot] - pair_dots(new.X, self.H, query, slot, self.n_jobs))
 
     def _scan(self, new: Lifted, rows: NDArray[np.intp], node: NDArray[np.intp]) -> tuple[Any, Float]:
         """Nearest point of each row's chunk."""

@@ -206,7 +206,9 @@ def _check_closed_domain(X: Any, divergence: BregmanDivergence, given: Any) -> N
     domain = divergence.domain
     if not domain.closure_contains(extremes(X)).all():
         requirement = f"{divergence.name} needs {domain.requirement(closed=True)}"
-        refuse_entry(X, lambda x, _: ~domain.closure_contains(x), requirement, given)
+        negative = domain.low == 0 and extremes(X)[0] < 0
+        hint = ". Negative values in data: squared_euclidean takes them" if negative else ""
+        refuse_entry(X, lambda x, _: ~domain.closure_contains(x), requirement, given, hint)
 
 
 def _check_open_domain(X: Any, lifting: Lifting, given: Any) -> None:

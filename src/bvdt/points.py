@@ -21,7 +21,8 @@ def as_points(X: Any, minimum: int = 2) -> Any:  # (N, d)
         raise ValueError(f"X needs at least 1 feature; its shape is {points.shape}")
     values = points.data if sparse.issparse(points) else points
     if not np.isfinite(values).all():
-        refuse_entry(points, lambda v, _: ~np.isfinite(v), "X needs finite values", X)
+        hint = " (neither NaN nor inf)"
+        refuse_entry(points, lambda v, _: ~np.isfinite(v), "X needs finite values", X, hint)
     return points
 
 

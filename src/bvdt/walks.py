@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator
-from sklearn.exceptions import ConvergenceWarning
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from scipy.special import entr
+
+from .linear import SymmetrizedOperator
 
 Float = NDArray[np.float64]
 
@@ -26,16 +28,10 @@ def propagate_labels(
     alpha : share taken from the neighbours, 0 to 1; the paper's 0.01 is close to one step of voting.
     tol : stop early once no entry changes by more; 0 stops only when nothing changes at all.
     """
-    M = _square(op)
+    M = as_square(op)
     Y0 = np.asarray(Y0)
     Y0 = Y0 if np.issubdtype(Y0.dtype, np.floating) else Y0.astype(np.float64)
-    if Y0.ndim not in (1, 2) or len(Y0) != M.shape[0]:
-        raise ValueError(f"Y0 needs {M.shape[0]} rows, one a point; its shape is {Y0.shape}")
-    _check_finite(Y0, "Y0")
-    if not 0 <= alpha <= 1:
-        raise ValueError(f"alpha needs a value from 0 to 1; got {alpha}")
-    if n_iter < 0:
-        raise ValueError(f"n_iter needs a value ≥ 0; got {n_iter}")
+    _check_propagation(M, Y0, alpha, n_iter)
     Y = Y0
     for _ in range(n_iter):
         previous, Y = Y, alpha * np.asarray(M @ Y) + (1 - alpha) * Y0
@@ -44,6 +40,80 @@ def propagate_labels(
     if tol > 0:
         _warn("propagate_labels", n_iter, tol)
     return Y.copy() if Y is Y0 else Y
+
+
+def label_scores(
+    op: Any,
+    Y0: ArrayLike,
+    *,
+    mode: str = "spread",
+    alpha: float = 0.9,
+    n_iter: int = 300,
+    tol: float = 1e-4,
+    clamp: ArrayLike | None = None,
+) -> tuple[Float, int]:  # (N, k), steps taken
+    """Class scores by Eq. (29), one column of ``Y0`` a class, all columns at once; and the steps it took.
+
+    Parameters
+    ----------
+    mode : "walk" multiplies by op itself, as the paper does; "spread" by ``symmetrized(op)``, which is the
+        label spreading of Zhou et al. (2003).
+    tol : stop once no column changes by more than this share of its sum, Σ|change| ≤ tol·Σ. It does not
+        depend on the number of points, as a bound on single entries would: those shrink as N grows.
+    clamp : (N,) mask of rows that are set back to Y0 at every step (Zhu et al. 2003); None for none.
+    """
+    if mode not in ("walk", "spread"):
+        raise ValueError(f'mode needs "walk" or "spread"; got {mode!r}')
+    if not tol >= 0:
+        raise ValueError(f"tol needs a value ≥ 0; got {tol}")
+    M, Y0 = as_square(op), np.asarray(Y0, dtype=np.float64)
+    _check_propagation(M, Y0, alpha, n_iter)
+    M = M if mode == "walk" else symmetrized(M)
+    fixed = np.zeros(len(Y0), bool) if clamp is None else np.asarray(clamp, bool)
+    Y = Y0
+    for step in range(1, n_iter + 1):
+        previous, Y = Y, alpha * np.asarray(M @ Y) + (1 - alpha) * Y0
+        Y[fixed] = Y0[fixed]
+        if (np.abs(Y - previous).sum(axis=0) <= tol * np.abs(Y).sum(axis=0)).all():
+            return Y, step
+    if tol > 0:
+        _warn("label propagation", n_iter, tol)
+    return Y, n_iter
+
+
+def symmetrized(op: Any) -> SymmetrizedOperator:
+    """S = D^(−1/2)·(M + Mᵀ)/2·D^(−1/2) of any square operator, sparse matrix or array with entries ≥ 0."""
+    return SymmetrizedOperator(aslinearoperator(as_square(op)))
+
+
+def class_distributions(scores: Float, prior: Float) -> Float:  # (N, k), (k,) -> (N, k)
+    """Rows scaled to sum to 1; a row that no label reaches gets the prior."""
+    peak = scores.max(axis=1, keepdims=True, initial=0.0)
+    unreached = (peak <= 0).ravel()
+    shares = scores / np.where(peak > 0, peak, 1.0)  # first to a peak of 1: sums of tiny scores may underflow
+    shares[unreached] = prior
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def match_class_mass(P: Float, unlabelled: NDArray[np.bool_], prior: Float) -> Float:  # (N, k) -> (N, k)
+    """Class-mass normalisation (Zhu et al. 2003).
+
+    Weights the classes so that their mass over the unlabelled points has the shares of ``prior``; then every
+    row is scaled to sum to 1 again.
+    """
+    mass = P[unlabelled].sum(axis=0)
+    if not mass.all():
+        return P  # no unlabelled points, or a class that reaches none of them
+    return class_distributions(P * (prior * mass.sum() / mass), prior)
+
+
+def suggestion_scores(op: Any, P: Float, alpha: float) -> Float:  # (N, k) -> (N,)
+    """What a label at each point would tell: its entropy times the mass it reaches.
+
+    That mass is PageRank's with damping ``alpha``: the weight that the point's label has in Eq. (29), summed
+    over all rows.
+    """
+    return np.asarray(entr(P).sum(axis=1) * pagerank(op, damping=min(alpha, 0.99), tol=1e-6))
 
 
 def pagerank(
@@ -59,7 +129,7 @@ def pagerank(
     ``restart`` is where the walk jumps to (non-negative, any scale); None is everywhere alike. Mass that a
     row of M loses (a row of zeros) restarts too. Stops when Σ|change| ≤ tol.
     """
-    M = _square(op)
+    M = as_square(op)
     if not 0 <= damping < 1:
         raise ValueError(f"damping needs a value from 0 up to, not including, 1; got {damping}")
     restart = _distribution(restart, M.shape[0], "restart")
@@ -82,7 +152,7 @@ def stationary_distribution(
     Stops when Σ|Mᵀπ − π| ≤ tol. A walk that falls apart into nearly closed groups mixes slowly; then a
     ConvergenceWarning says so.
     """
-    M = _square(op)
+    M = as_square(op)
     x = _distribution(start, M.shape[0], "start")
     for _ in range(n_iter):
         moved = np.asarray(M.T @ x)
@@ -94,11 +164,22 @@ def stationary_distribution(
     return x
 
 
-def _square(op: Any) -> Any:
+def as_square(op: Any) -> Any:
+    """The operator or sparse matrix itself, anything else as an array; refused unless it is square."""
     M = op if isinstance(op, LinearOperator) or sparse.issparse(op) else np.asarray(op)
     if len(M.shape) != 2 or M.shape[0] != M.shape[1]:
         raise ValueError(f"op needs to be a square matrix or operator; its shape is {tuple(M.shape)}")
     return M
+
+
+def _check_propagation(M: Any, Y0: NDArray[Any], alpha: float, n_iter: int) -> None:
+    if Y0.ndim not in (1, 2) or len(Y0) != M.shape[0]:
+        raise ValueError(f"Y0 needs {M.shape[0]} rows, one a point; its shape is {Y0.shape}")
+    _check_finite(Y0, "Y0")
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"alpha needs a value from 0 to 1; got {alpha}")
+    if n_iter < 0:
+        raise ValueError(f"n_iter needs a value ≥ 0; got {n_iter}")
 
 
 def _distribution(weights: ArrayLike | None, n_points: int, name: str) -> Float:
@@ -121,4 +202,6 @@ def _check_finite(x: NDArray[Any], name: str) -> None:
 
 
 def _warn(name: str, n_iter: int, tol: float) -> None:
+    from sklearn.exceptions import ConvergenceWarning  # here, so that ``import bvdt`` stays light
+
     warnings.warn(f"{name} did not reach tol={tol:g} in {n_iter} steps", ConvergenceWarning, stacklevel=3)

@@ -1,0 +1,6 @@
+"""scikit-learn estimators on a transition operator: they validate and delegate, and hold no mathematics."""
+
+from .label_propagation import LabelPropagation
+from .spectral import SpectralClustering, SpectralEmbedding
+
+__all__ = ["LabelPropagation", "SpectralClustering", "SpectralEmbedding"]

@@ -1,0 +1,81 @@
+"""What the estimators share: data or a finished operator in, the operator and its features out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..build import transition_matrix
+from ..divergences import get
+from ..walks import as_square
+
+_PARAMETERS = (
+    "divergence",
+    "bandwidth",
+    "smoothing",
+    "tree",
+    "blocks",
+    "n_trees",
+    "near",
+    "random_state",
+    "n_jobs",
+    "progress",
+)
+
+
+class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """An estimator with the parameters of ``bvdt.transition_matrix`` and, once fitted, ``operator_``."""
+
+    operator_: Any
+
+    def _fit_operator(self, X: Any, operator: Any) -> Any:
+        """Set ``operator_``: from X, or the given one, beside which X only says what the features are."""
+        if X is None and operator is None:
+            raise ValueError(f"{type(self).__name__}.fit needs X or operator; both are None")
+        if X is not None:
+            X = _checked(self, X, reset=True, ensure_min_samples=2)
+        if operator is None:
+            arguments = {name: getattr(self, name) for name in _PARAMETERS}
+            self.operator_ = transition_matrix(X, **arguments)
+            return self.operator_
+        self.operator_ = as_square(operator)
+        if X is None:
+            self._features_of_operator()
+        elif X.shape[0] != self.operator_.shape[0]:
+            n_points = self.operator_.shape[0]
+            raise ValueError(f"X needs {n_points} rows, as the operator; it has {X.shape[0]}")
+        return self.operator_
+
+    def _features_of_operator(self) -> None:
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        lifted = getattr(self.operator_, "lifted", None)
+        if lifted is not None:
+            self.n_features_in_ = lifted.n_features
+
+    def _extend(self, X: Any) -> Any:  # n_new × N
+        """Rows of new points."""
+        check_is_fitted(self)
+        if not hasattr(self.operator_, "extend"):
+            raise ValueError(
+                "new points need an operator with extend, as bvdt.transition_matrix gives; "
+                f"this one is a {type(self.operator_).__name__}"
+            )
+        return self.operator_.extend(_checked(self, X, reset=False))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = bool(get(self.divergence).domain.low >= 0)
+        return tags
+
+
+def _checked(estimator: WalkEstimator, X: Any, **options: Any) -> Any:
+    """X as an array or CSR; its values are checked where they are lifted, which names row and column."""
+    return validate_data(
+        estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, **options
+    )

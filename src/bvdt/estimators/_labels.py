@@ -1,0 +1,57 @@
+"""Labels as scikit-learn's users write them, with the unlabelled points among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+
+def encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:  # (k,), (N,)
+    """The classes, sorted, and each point's index among them, −1 for the unlabelled."""
+    y = column_or_1d(y, warn=True)
+    labelled = ~unlabelled_points(y)
+    if not labelled.any():
+        raise ValueError(f"y needs at least one label; all {len(y)} points are unlabelled")
+    known = y[labelled]
+    if known.dtype.kind == "f":
+        assert_all_finite(known, input_name="y")
+    check_classification_targets(np.asarray(known.tolist()) if known.dtype == object else known)
+    codes = np.full(len(y), -1, np.intp)
+    try:
+        classes, codes[labelled] = np.unique(known, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(f"y needs labels of one type; {error}") from None
+    return classes, codes
+
+
+def unlabelled_points(y: NDArray[Any]) -> NDArray[np.bool_]:  # (N,)
+    """−1 and NaN in numbers, "" in strings, all of these and None and pandas.NA in objects."""
+    if y.dtype.kind in "US":
+        return np.asarray(y == y.dtype.type())
+    if y.dtype.kind in "iuf":
+        return np.asarray((y == -1) | np.isnan(y))
+    if y.dtype.kind == "b":
+        return np.zeros(len(y), bool)
+    return np.array([_is_missing(label) for label in y], dtype=bool)
+
+
+def _is_missing(label: Any) -> bool:
+    if label is None or isinstance(label, str | bytes):
+        return not label
+    try:
+        return bool(label != label) or bool(label == -1)
+    except TypeError:  # pandas.NA has no truth value
+        return True
+
+
+def one_hot(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # (N,) -> (N, k)
+    """y⁰ of Eq. (29), one column a class; zeros for the unlabelled."""
+    Y0 = np.zeros((len(codes), n_classes))
+    labelled = np.flatnonzero(codes >= 0)
+    Y0[labelled, codes[labelled]] = 1.0
+    return Y0

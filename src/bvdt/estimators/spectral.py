@@ -1,0 +1,194 @@
+"""Diffusion coordinates and spectral clusters as scikit-learn estimators, without an N×N matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.cluster import KMeans
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from .._running import generator, n_threads
+from ..divergences import BregmanDivergence
+from ..spectral import cluster_coordinates, diffusion_coordinates, extended_coordinates
+from ..tree import Tree
+from ._base import WalkEstimator
+
+Float = NDArray[np.float64]
+
+
+class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # type: ignore[misc]
+    """Diffusion coordinates: the walk's leading eigenvectors, each times a power of its eigenvalue.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+    divergence : str or BregmanDivergence, default="gid"
+        A name of ``bvdt.divergences.get`` or an instance. "gid" is for counts and other values ≥ 0;
+        "squared_euclidean" takes any.
+    bandwidth : float, "auto" or "learn", default="auto"
+    smoothing : float, str or array of shape (n_features,), default="auto"
+    tree : "ward", "anchor" or bvdt.Tree, default="ward"
+    blocks : int or None, default=None
+    n_trees : int, default=1
+    near : int, default=0
+    random_state : int, RandomState, Generator or None, default=None
+    n_jobs : int or None, default=None
+    progress : bool, default=False
+        Those of ``bvdt.transition_matrix``; ``random_state`` also draws the eigensolver's start.
+    diffusion_time : float, default=1.0
+        Steps of the walk, the power of the eigenvalues; 0 gives Laplacian eigenmaps.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n_points, n_components)
+    eigenvalues_ : array of shape (n_components,)
+        From the largest down, without the 1 of the constant eigenvector.
+    operator_ : TransitionOperator
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Where X had column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from bvdt import SpectralEmbedding
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> SpectralEmbedding(n_components=3, random_state=0).fit_transform(X).shape
+    (1797, 3)
+    """
+
+    embedding_: Float
+    eigenvalues_: Float
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        divergence: str | BregmanDivergence = "gid",
+        bandwidth: float | str = "auto",
+        smoothing: float | str | ArrayLike = "auto",
+        tree: str | Tree = "ward",
+        blocks: int | None = None,
+        n_trees: int = 1,
+        near: int = 0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+        diffusion_time: float = 1.0,
+    ) -> None:
+        self.n_components = n_components
+        self.divergence = divergence
+        self.bandwidth = bandwidth
+        self.smoothing = smoothing
+        self.tree = tree
+        self.blocks = blocks
+        self.n_trees = n_trees
+        self.near = near
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.diffusion_time = diffusion_time
+
+    def fit(self, X: Any = None, y: Any = None, *, operator: Any = None) -> SpectralEmbedding:
+        """Compute the coordinates of the points X, or of those of a finished ``operator``; y is ignored."""
+        op = self._fit_operator(X, operator)
+        self.embedding_, self.eigenvalues_ = diffusion_coordinates(
+            op, self.n_components, time=self.diffusion_time, random_state=self.random_state
+        )
+        return self
+
+    def transform(self, X: Any) -> Float:  # (n_new, n_components)
+        """Coordinates of new points by Nyström's formula; those of the fit keep theirs."""
+        check_is_fitted(self)
+        return extended_coordinates(self._extend(X), self.embedding_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+
+class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
+    """Clusters by k-means on the rows of the walk's leading eigenvectors, scaled to length 1.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    divergence : str or BregmanDivergence, default="gid"
+        A name of ``bvdt.divergences.get`` or an instance. "gid" is for counts and other values ≥ 0;
+        "squared_euclidean" takes any.
+    bandwidth : float, "auto" or "learn", default="auto"
+    smoothing : float, str or array of shape (n_features,), default="auto"
+    tree : "ward", "anchor" or bvdt.Tree, default="ward"
+    blocks : int or None, default=None
+    n_trees : int, default=1
+    near : int, default=0
+    random_state : int, RandomState, Generator or None, default=None
+    n_jobs : int or None, default=None
+    progress : bool, default=False
+        Those of ``bvdt.transition_matrix``; ``random_state`` also seeds the eigensolver and k-means.
+    n_init : int, default=10
+        Starts of k-means, of which the best counts.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_points,)
+        Cluster of each point, from 0.
+    operator_ : TransitionOperator
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Where X had column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from bvdt import SpectralClustering
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> len(set(SpectralClustering(n_clusters=10, random_state=0).fit_predict(X)))
+    10
+    """
+
+    labels_: NDArray[np.int32]
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        divergence: str | BregmanDivergence = "gid",
+        bandwidth: float | str = "auto",
+        smoothing: float | str | ArrayLike = "auto",
+        tree: str | Tree = "ward",
+        blocks: int | None = None,
+        n_trees: int = 1,
+        near: int = 0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+        n_init: int = 10,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.divergence = divergence
+        self.bandwidth = bandwidth
+        self.smoothing = smoothing
+        self.tree = tree
+        self.blocks = blocks
+        self.n_trees = n_trees
+        self.near = near
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.n_init = n_init
+
+    def fit(self, X: Any = None, y: Any = None, *, operator: Any = None) -> SpectralClustering:
+        """Cluster the points X, or those of a finished ``operator``; y is ignored."""
+        op = self._fit_operator(X, operator)
+        rng = generator(self.random_state)
+        rows = cluster_coordinates(op, self.n_clusters, rng)
+        seed = int(rng.integers(2**31))
+        with threadpool_limits(n_threads(self.n_jobs)):
+            kmeans = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed).fit(rows)
+        self.labels_ = kmeans.labels_
+        return self

@@ -1,0 +1,22 @@
+"""scikit-learn's own checks of its conventions."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bvdt
+
+ESTIMATORS = [
+    kind(divergence=divergence, random_state=0, n_jobs=1)
+    for kind in (bvdt.LabelPropagation, bvdt.SpectralEmbedding, bvdt.SpectralClustering)
+    for divergence in ("gid", "squared_euclidean")
+]
+
+
+def expected_failed_checks(estimator):
+    if isinstance(estimator, bvdt.SpectralClustering) and estimator.divergence == "gid":
+        return {"check_clustering": "its data are negative whatever the tag positive_only says"}
+    return {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
+def test_sklearn_check(estimator, check):
+    check(estimator)
