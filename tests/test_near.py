@@ -8,7 +8,7 @@ from scipy import sparse
 import bvdt
 from bvdt import _core
 from bvdt.lift import lift
-from bvdt.near import FALL, SHARE, NearField, _links
+from bvdt.near import FALL, SHARE, NearField
 from engine_cases import DIVERGENCES, random_data, random_lifted
 
 
@@ -45,8 +45,7 @@ def test_joining_finds_neighbours_of_neighbours(as_sparse):
     lifted = random_lifted("gid", 80, np.random.default_rng(0), as_sparse=as_sparse)
     indices, divergences = empty_lists(80, 5)
     ring = np.stack([np.roll(np.arange(80), 1), np.roll(np.arange(80), -1)], axis=1).astype(np.int32)
-    first, linked = _links(ring)
-    _core.join_neighbors(*lifted.arrays, lifted.u, lifted.w, first, linked, indices, divergences, 2)
+    _core.join_neighbors(*lifted.arrays, lifted.u, lifted.w, ring, indices, divergences, 2)
     d = lifted.divergences(slice(None), slice(None))
     for i in (0, 40, 79):
         two_away = np.array([(i - 2) % 80, (i + 2) % 80])
@@ -112,8 +111,8 @@ def test_kernels_refuse_what_does_not_fit():
         _core.chunk_neighbors(*lifted.arrays, lifted.u[:3], lifted.w, order, bounds, indices, divergences, 1)
     with pytest.raises(ValueError, match="order and bounds"):
         _core.chunk_neighbors(*call, order, np.array([0, 11]), indices, divergences, 1)
-    with pytest.raises(ValueError, match="one entry a point"):
-        _core.join_neighbors(*call, np.array([0, 1]), order[:1], indices, divergences, 1)
+    with pytest.raises(ValueError, match="one row a point"):
+        _core.join_neighbors(*call, indices[:5], indices, divergences, 1)
 
 
 def test_text(data_folder):

@@ -56,7 +56,7 @@ class NearField:
             chunks = cut_into_chunks(lifted, CHUNK, rng, n_jobs)
             _core.chunk_neighbors(*call, *chunks, indices, divergences, threads)
         for _ in range(JOINS if lifted.n_points > CHUNK else 0):
-            _core.join_neighbors(*call, *_links(indices), indices, divergences, threads)
+            _core.join_neighbors(*call, indices.copy(), indices, divergences, threads)
         return cls(*_exactly(lifted, indices, n_jobs))
 
     @cached_property
@@ -88,17 +88,6 @@ class NearField:
         logs = np.log(S, out=np.zeros_like(S), where=S > 0)
         d = np.where(found, self.divergences, 0.0)
         return np.asarray(-(S * (d / bandwidth + logs)).sum(axis=1))
-
-
-def _links(indices: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The graph of the lists in both directions, as CSR: linked are a point and whom it lists."""
-    n_points, k = indices.shape
-    found = indices >= 0
-    row = np.repeat(np.arange(n_points), k).reshape(indices.shape)[found]
-    ones = np.ones(len(row), np.int8)
-    listed = sparse.csr_array((ones, (row, indices[found])), shape=(n_points, n_points))
-    graph = (listed + listed.T).tocsr()
-    return graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
 
 
 def _exactly(

@@ -10,7 +10,13 @@ from sklearn.pipeline import Pipeline
 from .estimators import LabelPropagation
 
 # One setting for all corpora of docs/forest.md.
-DEFAULTS: dict[str, Any] = {"divergence": "squared_euclidean", "n_trees": 2, "near": 15, "alpha": 0.9, "mode": "spread"}
+DEFAULTS: dict[str, Any] = {
+    "divergence": "squared_euclidean",
+    "n_trees": 2,
+    "near": 15,
+    "alpha": 0.9,
+    "mode": "spread",
+}
 
 
 def text_pipeline(input: str = "counts", **params: Any) -> Pipeline:
