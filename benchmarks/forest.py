@@ -28,7 +28,7 @@ from corpora import FOLDER, counts
 
 CORPORA = ("bbcsport", "bbc", "20news_bydate_train", "nsf_surrogate", "imdb")
 SHARES = (0.1, 0.01)
-ALPHA, STEPS = 0.9, 30
+ALPHA, STEPS = 0.85, 30
 
 
 def labels(name: str) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Accuracy and KL against the total number of blocks: one refined tree, or a forest of coarse trees.
 
-10 % labels, label spreading (α = 0.9) with class masses, 3 labelings; sublinear tf-idf, squared Euclidean, no
+10 % labels, label spreading (α = 0.85) with class masses, 3 labelings; sublinear tf-idf, squared Euclidean, no
 near field, one bandwidth for all. Writes docs/images/forest_blocks.png and prints the table.
 Run: python benchmarks/forest_blocks.py
 """

@@ -9,7 +9,7 @@ Differs from DESIGN 2.9: λ_i and β_i do not follow the walk's bandwidth; softm
 
 The centres are found, not all looked at: every round cuts the points into chunks by 2-means from other seeds,
 as the first round of a Ward tree does, and compares all pairs of a chunk; then neighbours of neighbours are
-offered once (a step of NN-descent, Dong et al. 2011). With at most ``CHUNK`` points the result is exact.
+offered twice (steps of NN-descent, Dong et al. 2011). With at most ``CHUNK`` points the result is exact.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .tree.ward import cut_into_chunks
 
 CHUNK = 2000  # points compared with each other
 ROUNDS = 3  # chunks that a point is in
-JOINS = 1  # passes over neighbours of neighbours
+JOINS = 2  # passes over neighbours of neighbours
 SHARE = 0.95  # λ
 FALL = 3.0  # d_ik / β_i
 
