@@ -28,7 +28,8 @@ from corpora import FOLDER, counts
 
 CORPORA = ("bbcsport", "bbc", "20news_bydate_train", "nsf_surrogate", "imdb")
 SHARES = (0.1, 0.01)
-ALPHA, STEPS = 0.85, 30
+ALPHA, STEPS = 0.875, 30
+SEEDS = range(100, 105)  # labelings that had no part in choosing the setting; that was done on 0 to 4
 
 
 def labels(name: str) -> np.ndarray:
@@ -124,7 +125,7 @@ def report(name: str, n_trees: int, near: int) -> None:
             f"   recall of the true 10 nearest centres {recall(op.lifted, op.neighbors[0]):.3f}", flush=True
         )
     for share in SHARES:
-        masks = [labeling(y, share, seed) for seed in range(5)]
+        masks = [labeling(y, share, seed) for seed in SEEDS]
         mixed, plain = spread(S, y, masks)
         bayes = naive_bayes(X, y, masks)
         print(f"   {share:.0%}: {mixed}; without class masses {plain}; naive Bayes {bayes}", flush=True)
@@ -155,7 +156,7 @@ def rival(name: str) -> None:
     _, propagating = timed(lambda: scores(S, y, labeling(y, 0.1, 0)))
     print(f"== {name}: exact 10-NN graph {searching}, propagation {propagating}")
     for share in SHARES:
-        mixed, plain = spread(S, y, [labeling(y, share, seed) for seed in range(5)])
+        mixed, plain = spread(S, y, [labeling(y, share, seed) for seed in SEEDS])
         print(f"   {share:.0%}: {mixed}; without class masses {plain}", flush=True)
 
 

@@ -1,6 +1,6 @@
 """Accuracy and KL against the total number of blocks: one refined tree, or a forest of coarse trees.
 
-10 % labels, label spreading (α = 0.85) with class masses, 3 labelings; sublinear tf-idf, squared Euclidean, no
+10 % labels, label spreading with class masses, 3 labelings; sublinear tf-idf, squared Euclidean, no
 near field, one bandwidth for all. Writes docs/images/forest_blocks.png and prints the table.
 Run: python benchmarks/forest_blocks.py
 """
@@ -15,7 +15,7 @@ import numpy as np
 
 import bvdt
 from corpora import counts
-from forest import accuracy, labeling, labels, scores, weighted, with_masses
+from forest import SEEDS, accuracy, labeling, labels, scores, weighted, with_masses
 
 CORPORA = {"bbc": "BBC", "20news_bydate_train": "20 Newsgroups"}
 TREES = (1, 2, 4, 8, 16)
@@ -25,7 +25,7 @@ IMAGE = Path(__file__).parents[1] / "docs" / "images" / "forest_blocks.png"
 def figures(op: Any, y: np.ndarray) -> tuple[int, float, float]:
     """(blocks, mean accuracy, KL a row)."""
     S = op.symmetrized()
-    masks = [labeling(y, 0.1, seed) for seed in range(3)]
+    masks = [labeling(y, 0.1, seed) for seed in SEEDS[:3]]
     predicted = [with_masses(scores(S, y, known), y, known).argmax(axis=1) for known in masks]
     reached = np.mean([accuracy(p, y, known) for p, known in zip(predicted, masks, strict=True)])
     return op.n_blocks, float(reached), float(op.quality(200, 0)["kl"])
@@ -55,7 +55,9 @@ def main() -> None:
             axes[0, column].semilogx(blocks, reached, "o-", label=label)
             axes[1, column].semilogx(blocks, kl, "o-", label=label)
         axes[0, column].set(title=title, ylabel="accuracy, 10 % labels")
-        axes[1, column].set(xlabel="blocks", ylabel="KL(q‖p), nats a row")
+        axes[1, column].set_xticks(blocks, [f"{count / 1000:.0f}" for count in blocks])
+        axes[1, column].minorticks_off()
+        axes[1, column].set(xlabel="thousand blocks", ylabel="KL(q‖p), nats a row")
     axes[0, 0].legend()
     plot.tight_layout()
     IMAGE.parent.mkdir(exist_ok=True)
