@@ -16,6 +16,7 @@ DEFAULTS: dict[str, Any] = {
     "near": 15,
     "alpha": 0.875,
     "mode": "spread",
+    "class_mass_normalization": False,
 }
 
 
@@ -27,7 +28,7 @@ def text_pipeline(input: str = "counts", **params: Any) -> Pipeline:
     input : "counts", a matrix documents × terms; "text", strings.
     params : of ``bvdt.LabelPropagation``, in place of the defaults: squared Euclidean on rows of length 1
         (half the squared distance is one minus the cosine), 2 trees, the 15 nearest kept, label spreading
-        with α = 0.875 and class masses.
+        with α = 0.875, no class masses.
 
     Examples
     --------
