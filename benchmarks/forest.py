@@ -1,8 +1,9 @@
 """Labels by the forest with its near field: accuracy, cost and recall, one setting for all corpora.
 
 Prints, a corpus: accuracy at 10 % and 1 % labels (at least one a class; mean of 5 random labelings and 95 %
-interval), multinomial naive Bayes on the same labelings, seconds of wall clock and of processor for building
-and for one propagation, and the recall of the true 10 nearest centres on 300 rows.
+interval), multinomial naive Bayes on the same labelings (the best of three smoothings), seconds of wall clock
+and of processor for building and for one propagation, and the recall of the true 10 nearest centres on 300
+rows.
 Run: python benchmarks/forest.py [--trees T] [--near k] [--divergences] [--rival] [corpus ...]
 """
 
@@ -27,7 +28,8 @@ from corpora import FOLDER, counts
 
 CORPORA = ("bbcsport", "bbc", "20news_bydate_train", "nsf_surrogate", "imdb")
 SHARES = (0.1, 0.01)
-ALPHA, STEPS = 0.9, 50
+ALPHA, STEPS = 0.875, 30
+SEEDS = range(100, 105)  # labelings that had no part in choosing the setting; that was done on 0 to 4
 
 
 def labels(name: str) -> np.ndarray:
@@ -50,14 +52,16 @@ def labeling(y: np.ndarray, share: float, seed: int) -> np.ndarray:
     return known
 
 
-def spread(S: Any, y: np.ndarray, known: np.ndarray, mass: bool = True) -> np.ndarray:
-    """Label spreading, then class-mass normalisation: columns scaled to the labelled points' shares."""
+def scores(S: Any, y: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Label spreading: one column a class."""
     Y0 = np.zeros((len(y), y.max() + 1))
     Y0[known, y[known]] = 1.0
-    F = bvdt.propagate_labels(S, Y0, alpha=ALPHA, n_iter=STEPS)
-    if mass:
-        F = F * (Y0.sum(axis=0) / np.maximum(F[~known].sum(axis=0), 1e-300))
-    return F.argmax(axis=1)
+    return bvdt.propagate_labels(S, Y0, alpha=ALPHA, n_iter=STEPS)
+
+
+def with_masses(F: np.ndarray, y: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Class-mass normalisation: columns scaled until the unlabelled sums are the labelled shares."""
+    return F * (np.bincount(y[known], minlength=F.shape[1]) / np.maximum(F[~known].sum(axis=0), 1e-300))
 
 
 def timed(run: Callable[[], Any]) -> tuple[Any, str]:
@@ -71,15 +75,34 @@ def interval(values: list[float]) -> str:
     return f"{np.mean(values):.3f} ± {half:.3f}"
 
 
-def accuracies(predict: Callable[[np.ndarray], np.ndarray], y: np.ndarray, share: float) -> str:
-    masks = [labeling(y, share, seed) for seed in range(5)]
-    return interval([float((predict(known)[~known] == y[~known]).mean()) for known in masks])
+def accuracy(predicted: np.ndarray, y: np.ndarray, known: np.ndarray) -> float:
+    return float((predicted[~known] == y[~known]).mean())
 
 
-def recall(lifted: Any, found: np.ndarray, n_rows: int = 300) -> float:
-    """Share of the true nearest centres, as many as were asked for, that were found."""
+def spread(S: Any, y: np.ndarray, masks: list[np.ndarray]) -> tuple[str, str]:
+    """Accuracy with and without class masses over labelings."""
+    plain = [scores(S, y, known) for known in masks]
+    mixed = [with_masses(F, y, known) for F, known in zip(plain, masks, strict=True)]
+    figures = [
+        [accuracy(F.argmax(axis=1), y, known) for F, known in zip(kind, masks, strict=True)]
+        for kind in (mixed, plain)
+    ]
+    return interval(figures[0]), interval(figures[1])
+
+
+def naive_bayes(X: Any, y: np.ndarray, masks: list[np.ndarray]) -> str:
+    """The best of three smoothings."""
+
+    def predict(known: np.ndarray, smoothing: float) -> np.ndarray:
+        return MultinomialNB(alpha=smoothing).fit(X[known], y[known]).predict(X)
+
+    return max(interval([accuracy(predict(m, s), y, m) for m in masks]) for s in (1.0, 0.1, 0.01))
+
+
+def recall(lifted: Any, found: np.ndarray, k: int = 10, n_rows: int = 300) -> float:
+    """Share of the true k nearest centres that are the first k found."""
     rows = np.random.default_rng(0).choice(lifted.n_points, min(n_rows, lifted.n_points), replace=False)
-    k, hits = found.shape[1], 0
+    hits, found = 0, found[:, :k]
     for part in np.array_split(rows, 10):
         d = lifted.divergences(part, slice(None))
         d[np.arange(len(part)), part] = np.inf
@@ -95,17 +118,16 @@ def report(name: str, n_trees: int, near: int) -> None:
         lambda: bvdt.transition_matrix(T, "squared_euclidean", n_trees=n_trees, near=near, random_state=0)
     )
     S = op.symmetrized()
-    _, propagating = timed(lambda: spread(S, y, labeling(y, 0.1, 0)))
-    print(f"== {name}: tf-idf {preparing}, fit {fitting}, propagation {propagating}")
+    _, propagating = timed(lambda: scores(S, y, labeling(y, 0.1, 0)))
+    print(f"== {name}: tf-idf {preparing}, fit {fitting}, propagation {propagating}", flush=True)
     if near:
         print(
-            f"   recall of the true {near} nearest centres {recall(op.lifted, op.neighbors[0]):.3f}",
-            flush=True,
+            f"   recall of the true 10 nearest centres {recall(op.lifted, op.neighbors[0]):.3f}", flush=True
         )
     for share in SHARES:
-        mixed = accuracies(lambda known: spread(S, y, known), y, share)
-        plain = accuracies(lambda known: spread(S, y, known, mass=False), y, share)
-        bayes = accuracies(lambda known: MultinomialNB().fit(X[known], y[known]).predict(X), y, share)
+        masks = [labeling(y, share, seed) for seed in SEEDS]
+        mixed, plain = spread(S, y, masks)
+        bayes = naive_bayes(X, y, masks)
         print(f"   {share:.0%}: {mixed}; without class masses {plain}; naive Bayes {bayes}", flush=True)
 
 
@@ -131,19 +153,18 @@ def rival(name: str) -> None:
     W = (graph + graph.T) / 2
     scale = 1 / np.sqrt(W.sum(axis=1))
     S = (W.multiply(scale).T.multiply(scale)).tocsr()
-    _, propagating = timed(lambda: spread(S, y, labeling(y, 0.1, 0)))
-    figures = [accuracies(lambda known: spread(S, y, known, mass=False), y, share) for share in SHARES]
-    print(
-        f"== {name}: exact 10-NN graph {searching}, propagation {propagating}; {', '.join(figures)}",
-        flush=True,
-    )
+    _, propagating = timed(lambda: scores(S, y, labeling(y, 0.1, 0)))
+    print(f"== {name}: exact 10-NN graph {searching}, propagation {propagating}")
+    for share in SHARES:
+        mixed, plain = spread(S, y, [labeling(y, share, seed) for seed in SEEDS])
+        print(f"   {share:.0%}: {mixed}; without class masses {plain}", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("corpora", nargs="*", default=CORPORA)
     parser.add_argument("--trees", type=int, default=2)
-    parser.add_argument("--near", type=int, default=10)
+    parser.add_argument("--near", type=int, default=15)
     parser.add_argument("--divergences", action="store_true")
     parser.add_argument("--rival", action="store_true")
     options = parser.parse_args()

@@ -15,6 +15,7 @@ from .walks import pagerank, propagate_labels, stationary_distribution
 
 if TYPE_CHECKING:
     from .estimators import LabelPropagation, SpectralClustering, SpectralEmbedding
+    from .text import text_pipeline
 
 __all__ = [
     "BlockPartition",
@@ -31,6 +32,7 @@ __all__ = [
     "pagerank",
     "propagate_labels",
     "stationary_distribution",
+    "text_pipeline",
     "transition_matrix",
 ]
 
@@ -41,6 +43,10 @@ def __getattr__(name: str) -> Any:
         from . import estimators
 
         return getattr(estimators, name)
+    if name == "text_pipeline":
+        from .text import text_pipeline
+
+        return text_pipeline
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -192,8 +192,8 @@ def chunk_neighbors(*args: Any) -> None:
     divergence (N, k): the lists, to which each point of a chunk offers all others; threads."""
 
 def join_neighbors(*args: Any) -> None:
-    """As chunk_neighbors, with first (N+1,), linked: a graph as CSR, in place of order and bounds; each point
-    is offered the linked points of those it is linked to."""
+    """As chunk_neighbors, with listed (N, k), a copy of index, in place of order and bounds: each point is
+    offered those listed by the points that it lists."""
 
 # -- blocks.cpp: Eq. (20) ------------------------------------------------------------------------------------
 

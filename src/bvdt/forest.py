@@ -25,7 +25,7 @@ class ForestOperator(WalkOperator):
     """Row-stochastic N×N matrix Q = Σ_t weights[t]·Q_t of several trees over the same points.
 
     KL(· ‖ P_i) is convex, so KL(Q_i ‖ P_i) ≤ Σ_t weights[t]·KL(Q_t,i ‖ P_i): no further from P than the
-    members are in the mean. With a near field, Q_i = λ_i·S_i + (1 − λ_i)·Σ_t weights[t]·Q_t,i (``bvdt.near``).
+    members are in the mean. With a near field, Q_i = λ_i·S_i + (1 − λ_i)·Σ_t weights[t]·Q_t,i (``near.py``).
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class ForestOperator(WalkOperator):
         return np.asarray(row)
 
     def row_values(self) -> Float:  # (N,)
-        """Each row's share of ``lower_bound``; at most log Σ_j exp(−d_ij/β)."""
+        """Each row's share of ``lower_bound``."""
         values: Float = sum(
             weight * member.row_values() for weight, member in zip(self.weights, self._members, strict=True)
         )

@@ -52,7 +52,7 @@ class WalkOperator(LinearOperator):  # type: ignore[misc]  # scipy has no types
 
     @abstractmethod
     def row_values(self) -> Float:  # (N,)
-        """Each row's share of ``lower_bound``; at most log Σ_j exp(−d_ij/β)."""
+        """Each row's share of ``lower_bound``."""
 
     @abstractmethod
     def astype(self, dtype: DTypeLike) -> WalkOperator:

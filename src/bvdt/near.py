@@ -4,12 +4,12 @@
 
 with T_i the row of the tree or forest. β_i = d_ik/3, a third of the divergence of the k-th centre, is the
 row's own bandwidth: weights fall by at most e³ over the list, whatever the units and wherever the point lies,
-as in a nearest-neighbour graph. λ_i = 0.9, or 0 for a point without a neighbour. Both are measured: docs/forest.md.
+as in a nearest-neighbour graph. λ_i = 0.95, or 0 for a point without a neighbour. Measured: docs/forest.md.
 Differs from DESIGN 2.9: λ_i and β_i do not follow the walk's bandwidth; softmax weights at it label worse.
 
 The centres are found, not all looked at: every round cuts the points into chunks by 2-means from other seeds,
 as the first round of a Ward tree does, and compares all pairs of a chunk; then neighbours of neighbours are
-offered once (a step of NN-descent, Dong et al. 2011). With at most ``CHUNK`` points the result is exact.
+offered twice (steps of NN-descent, Dong et al. 2011). With at most ``CHUNK`` points the result is exact.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from .tree.ward import cut_into_chunks
 
 CHUNK = 2000  # points compared with each other
 ROUNDS = 3  # chunks that a point is in
-JOINS = 1  # passes over neighbours of neighbours
-SHARE = 0.9  # λ
+JOINS = 2  # passes over neighbours of neighbours
+SHARE = 0.95  # λ
 FALL = 3.0  # d_ik / β_i
 
 
@@ -56,7 +56,7 @@ class NearField:
             chunks = cut_into_chunks(lifted, CHUNK, rng, n_jobs)
             _core.chunk_neighbors(*call, *chunks, indices, divergences, threads)
         for _ in range(JOINS if lifted.n_points > CHUNK else 0):
-            _core.join_neighbors(*call, *_links(indices), indices, divergences, threads)
+            _core.join_neighbors(*call, indices.copy(), indices, divergences, threads)
         return cls(*_exactly(lifted, indices, n_jobs))
 
     @cached_property
@@ -88,17 +88,6 @@ class NearField:
         logs = np.log(S, out=np.zeros_like(S), where=S > 0)
         d = np.where(found, self.divergences, 0.0)
         return np.asarray(-(S * (d / bandwidth + logs)).sum(axis=1))
-
-
-def _links(indices: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The graph of the lists in both directions, as CSR: linked are a point and whom it lists."""
-    n_points, k = indices.shape
-    found = indices >= 0
-    row = np.repeat(np.arange(n_points), k).reshape(indices.shape)[found]
-    ones = np.ones(len(row), np.int8)
-    listed = sparse.csr_array((ones, (row, indices[found])), shape=(n_points, n_points))
-    graph = (listed + listed.T).tocsr()
-    return graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
 
 
 def _exactly(

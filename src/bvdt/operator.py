@@ -126,7 +126,7 @@ class TransitionOperator(WalkOperator):
         return self.partition.q
 
     def row_values(self) -> Float:  # (N,)
-        """Each row's share of ``lower_bound``; at most log Σ_j exp(−d_ij/β)."""
+        """Each row's share of ``lower_bound``."""
         return np.asarray(self._cached("row_values", lambda: row_values(self)))
 
     # -- what the others do -------------------------------------------------------------------------------

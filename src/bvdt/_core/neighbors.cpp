@@ -3,15 +3,13 @@
 //
 // Lists are (N, k), each row ascending by (divergence, index) and filled up with index −1, divergence +∞.
 #include <algorithm>
-#include <limits>
+#include <utility>
 #include <vector>
 
 #include "gram.hpp"
 
 namespace bvdt {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Lists {
     int32_t* index;      // (N, k)
@@ -117,36 +115,34 @@ struct SparseRow {
 DenseRow row_for(const DensePoints& points) { return DenseRow(points); }
 SparseRow row_for(const SparsePoints& points) { return SparseRow(points); }
 
-// Offers every point the graph's neighbours of its graph neighbours. The graph is fixed, so the order of work
-// does not matter.
+// Offers every point those that the points in its list list. What is listed is a copy, `listed`, so the order
+// of work does not matter.
 template <typename Points>
 void join_neighbors(const Points& points, const Vector<double>& u, const Vector<double>& w,
-                    const Vector<int64_t>& first, const Vector<int32_t>& linked,
-                    const MutableMatrix<int32_t>& index, const MutableMatrix<double>& divergence,
-                    int threads) {
+                    const Matrix<int32_t>& listed, const MutableMatrix<int32_t>& index,
+                    const MutableMatrix<double>& divergence, int threads) {
     Lists lists = lists_of(index, divergence, points.n);
     check_offsets(u, w, points.n, threads);
-    if (static_cast<int64_t>(first.shape(0)) != points.n + 1 ||
-        first.data()[points.n] != static_cast<int64_t>(linked.shape(0)))
-        throw std::invalid_argument("join_neighbors: first must have one entry a point and one more");
+    if (listed.shape(0) != index.shape(0))
+        throw std::invalid_argument("join_neighbors: listed must have one row a point");
+    const int64_t k = static_cast<int64_t>(listed.shape(1));
+    const int32_t* graph = listed.data();
     nb::gil_scoped_release release;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
         auto row = row_for(points);
-        std::vector<int32_t> seen(static_cast<size_t>(points.n), -1);  // last point that met this centre
+        std::vector<int64_t> seen(static_cast<size_t>(points.n), -1);  // last point that met this centre
 #pragma omp for schedule(dynamic, 64)
         for (int64_t i = 0; i < points.n; ++i) {
-            const int32_t me = static_cast<int32_t>(i);
-            seen[i] = me;
-            for (int64_t s = 0; s < lists.k; ++s)
-                if (lists.index[i * lists.k + s] >= 0) seen[lists.index[i * lists.k + s]] = me;
+            auto is_new = [&](int32_t j) { return j >= 0 && std::exchange(seen[j], i) != i; };
+            seen[i] = i;
+            for (int64_t s = 0; s < k; ++s) is_new(graph[i * k + s]);
             row.open(i);
-            for (int64_t e = first.data()[i]; e < first.data()[i + 1]; ++e) {
-                const int32_t via = linked.data()[e];
-                for (int64_t f = first.data()[via]; f < first.data()[via + 1]; ++f) {
-                    const int32_t j = linked.data()[f];
-                    if (seen[j] == me) continue;
-                    seen[j] = me;
+            for (int64_t s = 0; s < k; ++s) {
+                const int32_t via = graph[i * k + s];
+                for (int64_t t = 0; via >= 0 && t < k; ++t) {
+                    const int32_t j = graph[via * k + t];
+                    if (!is_new(j)) continue;
                     const double d = std::max(u.data()[i] + w.data()[j] - row.dot(j), 0.0);
                     if (d <= lists.worst(i)) lists.offer(i, j, d);
                 }
@@ -179,20 +175,18 @@ void register_neighbors(nb::module_& m) {
     m.def("chunk_neighbors", chunks_sparse, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a,
           "order"_a, "bounds"_a, "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
     auto join_dense = [](Matrix<double> x, Matrix<double> h, Vector<double> u, Vector<double> w,
-                         Vector<int64_t> first, Vector<int32_t> linked, Lists1 index, Lists2 divergence,
-                         int threads) {
-        join_neighbors(dense_points(x, h), u, w, first, linked, index, divergence, threads);
+                         Matrix<int32_t> listed, Lists1 index, Lists2 divergence, int threads) {
+        join_neighbors(dense_points(x, h), u, w, listed, index, divergence, threads);
     };
     auto join_sparse = [](Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h,
-                          int64_t d, Vector<double> u, Vector<double> w, Vector<int64_t> first,
-                          Vector<int32_t> linked, Lists1 index, Lists2 divergence, int threads) {
-        join_neighbors(sparse_points(indptr, indices, x, h, d), u, w, first, linked, index, divergence,
-                       threads);
+                          int64_t d, Vector<double> u, Vector<double> w, Matrix<int32_t> listed, Lists1 index,
+                          Lists2 divergence, int threads) {
+        join_neighbors(sparse_points(indptr, indices, x, h, d), u, w, listed, index, divergence, threads);
     };
-    m.def("join_neighbors", join_dense, "x"_a, "h"_a, "u"_a, "w"_a, "first"_a, "linked"_a,
-          "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
+    m.def("join_neighbors", join_dense, "x"_a, "h"_a, "u"_a, "w"_a, "listed"_a, "index"_a.noconvert(),
+          "divergence"_a.noconvert(), "threads"_a);
     m.def("join_neighbors", join_sparse, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a,
-          "first"_a, "linked"_a, "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
+          "listed"_a, "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
 }
 
 }  // namespace bvdt
