@@ -17,6 +17,7 @@ from .near import NearField
 from .operator import TransitionOperator
 from .optimum import Float
 from .tree import Tree, anchor_tree, ward_tree
+from .tree.ward import varied
 
 BUILDERS: dict[str, Callable[..., Tree]] = {"ward": ward_tree, "anchor": anchor_tree}
 
@@ -138,7 +139,8 @@ class ForestOperator(WalkOperator):
         )
 
     def _grow(self, rng: np.random.Generator) -> TransitionOperator:
-        tree = BUILDERS[self.kind](self.lifted, random_state=rng, n_jobs=self.n_jobs)
+        options = varied(self.lifted.n_points, rng) if self.kind == "ward" else {}
+        tree = BUILDERS[self.kind](self.lifted, random_state=rng, n_jobs=self.n_jobs, **options)
         return TransitionOperator(
             self.lifted, tree, bandwidth=self.bandwidth, dtype=self.dtype, n_jobs=self.n_jobs
         )

@@ -84,6 +84,16 @@ def _chunks(lifted: Lifted) -> tuple[int, int]:
     return _CHUNK_SPARSE if lifted.is_sparse else _CHUNK_DENSE
 
 
+def varied(n_points: int, rng: np.random.Generator) -> dict[str, int]:
+    """Options for one more tree over the same points: small data, one chunk by default, are cut as well.
+
+    Larger data need none: the seeds of 2-means make their trees differ.
+    """
+    if n_points > _SMALL or n_points < 8:
+        return {}
+    return {"chunk": int(rng.integers(n_points // 4, n_points // 2 + 1))}
+
+
 def cut_into_chunks(
     lifted: Lifted, chunk: int, rng: np.random.Generator, n_jobs: int | None = None
 ) -> tuple[Index, Bounds]:  # (N,), (n_chunks + 1,)
