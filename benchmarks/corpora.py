@@ -16,3 +16,9 @@ def counts(name: str) -> sparse.csr_array:
     with np.load(FOLDER / f"{name}.npz") as file:
         arrays = file["data"].astype(float), file["indices"].astype(np.int32), file["indptr"]
         return sparse.csr_array(arrays, shape=tuple(file["shape"]))
+
+
+def classes(name: str) -> np.ndarray:
+    """The documents' classes, as integers from 0."""
+    with np.load(FOLDER / f"{name}.npz") as file:
+        return np.unique(file["labels"], return_inverse=True)[1]

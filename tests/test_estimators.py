@@ -94,7 +94,7 @@ def test_classes_and_attributes(fitted, counts, few):
     assert_allclose(fitted.label_distributions_.sum(axis=1), 1.0)
     assert fitted.n_features_in_ == 8
     assert 1 < fitted.n_iter_ < 300
-    assert isinstance(fitted.operator_, bvdt.TransitionOperator)
+    assert isinstance(fitted.operator_, bvdt.WalkOperator)
     walk = propagation(mode="walk", alpha=0.01, class_mass_normalization=False).fit(X, few)
     Y0 = np.eye(3)[few] * (few >= 0)[:, None]
     assert_array_equal(walk.transduction_, bvdt.propagate_labels(walk.operator_, Y0).argmax(axis=1))
@@ -124,9 +124,11 @@ def assert_distributions(model, X):
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("mode", ["walk", "spread"])
 @pytest.mark.parametrize("divergence", ["gid", "squared_euclidean"])
-def test_hard_cases(counts, few, divergence, mode, normalize):
+@pytest.mark.parametrize("near", [0, 10])
+def test_hard_cases(counts, few, divergence, mode, normalize, near):
     X, y = counts
-    model = propagation(divergence=divergence, mode=mode, class_mass_normalization=normalize, bandwidth=0.01)
+    model = propagation(divergence=divergence, mode=mode, near=near, bandwidth=0.01)
+    model.set_params(class_mass_normalization=normalize)
     far = np.vstack([X[:-1], np.full((1, 8), 1e6)])
     assert_distributions(model.fit(far, few), np.full((1, 8), 1e9))
     empty = sparse.csr_array(np.vstack([np.zeros((1, 8)), X[1:]]))

@@ -13,6 +13,7 @@ from scipy import sparse
 from bvdt import divergences as dv
 from bvdt import memory
 from bvdt.lift import Lifted, lift
+from bvdt.smoothing import background
 from conftest import draw, draw_with_zeros, make
 
 NAMES = (
@@ -234,3 +235,12 @@ def test_real_counts(data_folder):
     points = smoothed(lifted, X.toarray())
     expected = [[np.sum(x * np.log(x / y) - x + y) for y in points] for x in points]
     assert_allclose(all_pairs(lifted), expected, rtol=1e-10, atol=1e-8)
+
+
+def test_auto_smoothing_follows_the_share_of_zeros():
+    rng = np.random.default_rng(0)
+    for share, expected in ((0.5, "mean"), (0.02, "background")):
+        X = rng.gamma(1.0, size=(200, 30)) * (rng.random((200, 30)) < share)
+        for points in (X, sparse.csr_array(X)):
+            e = lift(points, "gid").lifting.smoothing
+            assert_allclose(e, X.mean() if expected == "mean" else background(X, dv.get("gid")))

@@ -23,9 +23,8 @@ from scipy.optimize import brentq
 from .lift import Lifted
 from .optimum import Float, Optimum, mean_entropy
 
-# Target of "auto": effective neighbours a row. To be settled by measurement on the labelled corpora; near the
-# 10 to 30 neighbours that graph methods and t-SNE's perplexity use.
-NEIGHBOURS = 20.0
+# Target of "auto": effective neighbours a row, measured on digits and four corpora (docs/bandwidth.md).
+NEIGHBOURS = 5.0
 
 _LEARN_STEPS = 500
 

@@ -37,7 +37,7 @@ def transition_matrix(
     ----------
     X : (N, d) array, scipy.sparse matrix or array, or DataFrame of numbers, N ≥ 2.
     divergence : a name of ``bvdt.divergences.get`` or an instance.
-    bandwidth : a number > 0; "auto" (rows with about 20 effective neighbours); "learn" (maximises the bound).
+    bandwidth : a number > 0; "auto" (rows with about 5 effective neighbours); "learn" (maximises the bound).
     smoothing : e of x' = x + e, see ``bvdt.lift.lift``.
     tree : "ward", "anchor" (the paper's), or a ``bvdt.Tree`` over the rows of X.
     blocks : number of blocks over all trees; None for the coarsest partition, 2(N − 1) a tree.

@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from .divergences import BregmanDivergence
 from .points import extremes
 
 Float = NDArray[np.float64]
+
+FEW_ZEROS = 0.1  # from this share of nonzero entries on, a zero is a small value rather than an absence
 
 
 def resolve_smoothing(
@@ -25,9 +28,17 @@ def resolve_smoothing(
     if isinstance(smoothing, str) and smoothing == "auto":
         inside = divergence.domain.contains(extremes(X)).all()
         smoothing = 0.0 if inside or divergence.auto_smoothing is None else divergence.auto_smoothing
+        if not inside and divergence.dense_smoothing is not None and nonzero_share(X) > FEW_ZEROS:
+            smoothing = divergence.dense_smoothing * float(X.mean())
     if isinstance(smoothing, str):
         return background(X, divergence)
     return _given(smoothing, n_features)
+
+
+def nonzero_share(X: Any) -> float:
+    """Share of the entries that are not zero, however X is stored."""
+    nonzero = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+    return float(nonzero / (X.shape[0] * X.shape[1]))
 
 
 def background(X: Any, divergence: BregmanDivergence, share: float | None = None) -> Float:  # (d,)

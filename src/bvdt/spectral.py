@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ._running import generator
 from .walks import symmetrized
@@ -21,21 +21,25 @@ def leading_eigenvectors(
 ) -> tuple[Float, Float, Float]:  # (k,), (N, k), (N,)
     """Largest eigenvalues of S = D^(−1/2)·(M + Mᵀ)/2·D^(−1/2), their unit eigenvectors, and D's diagonal.
 
-    By Lanczos, whose start is drawn from ``random_state``; each vector's entry of largest size is positive.
-    The first pair is 1 and D^(1/2)·1, scaled.
+    The first pair, 1 and D^(1/2)·1, is known and moved to −1, so that parts which hardly touch, with further
+    eigenvalues next to 1, do not keep Lanczos from converging. Its start is drawn from ``random_state``; each
+    vector's entry of largest size is positive.
     """
     S = symmetrized(op)
     n_points = S.shape[0]
     if not 1 <= n_vectors <= n_points:
         raise ValueError(f"n_vectors needs a number from 1 to {n_points}, the points; got {n_vectors}")
+    first = np.sqrt(S.degrees / S.degrees.sum())
     if n_points <= max(_DENSE, n_vectors + 1):
-        values, vectors = np.linalg.eigh(S @ np.eye(n_points))
+        values, vectors = np.linalg.eigh(S @ np.eye(n_points) - 2 * np.outer(first, first))
     else:
-        start = generator(random_state).uniform(0.5, 1.5, n_points) * np.sqrt(S.degrees)
+        rest = LinearOperator(S.shape, matvec=lambda v: S @ v - 2 * first * (first @ v), dtype=np.float64)
+        start = generator(random_state).normal(size=n_points)
         n_lanczos = min(n_points, max(4 * n_vectors, 40))
-        values, vectors = eigsh(S, n_vectors, which="LA", v0=start, ncv=n_lanczos)
-    leading = np.argsort(-values, kind="stable")[:n_vectors]
-    values, vectors = values[leading], vectors[:, leading]
+        values, vectors = eigsh(rest, max(n_vectors - 1, 1), which="LA", v0=start, ncv=n_lanczos)
+    leading = np.argsort(-values, kind="stable")[: n_vectors - 1]
+    values = np.concatenate([[1.0], values[leading]])
+    vectors = np.column_stack([first, vectors[:, leading]])
     largest = np.abs(vectors).argmax(axis=0)
     vectors *= np.where(vectors[largest, np.arange(n_vectors)] < 0, -1.0, 1.0)
     return values, vectors, S.degrees

@@ -44,6 +44,7 @@ class BregmanDivergence:
     domain: Interval = Interval()
     auto_smoothing: str | float | None = None  # what smoothing="auto" does with data on the domain's edge
     background_share: float = 0.01  # smoothing="background": this share of every feature's mean
+    dense_smoothing: float | None = None  # "auto" where zeros are few: this share of the mean of all values
     _family: Family | None = None
 
     def __init__(

@@ -29,6 +29,7 @@ _PARAMETERS = (
 class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """An estimator with the parameters of ``bvdt.transition_matrix`` and, once fitted, ``operator_``."""
 
+    near: int
     operator_: Any
 
     def _fit_operator(self, X: Any, operator: Any) -> Any:
@@ -39,6 +40,7 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             X = _checked(self, X, reset=True, ensure_min_samples=2)
         if operator is None:
             arguments = {name: getattr(self, name) for name in _PARAMETERS}
+            arguments["near"] = min(self.near, X.shape[0] - 1)  # few points: all others are near
             self.operator_ = transition_matrix(X, **arguments)
             return self.operator_
         self.operator_ = as_square(operator)

@@ -21,7 +21,7 @@ Float = NDArray[np.float64]
 class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Classes of all points from the labels of a few, by y ← α·M·y + (1 − α)·y⁰, Eq. (29).
 
-    Memory and time are O(N): M is a ``bvdt.TransitionOperator`` or its symmetrised form.
+    Memory and time are O(N): M is a ``bvdt.WalkOperator`` or its symmetrised form.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     tree : "ward", "anchor" or bvdt.Tree, default="ward"
     blocks : int or None, default=None
     n_trees : int, default=1
-    near : int, default=0
+    near : int, default=10
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
     progress : bool, default=False
@@ -61,7 +61,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         Its probabilities; rows sum to 1.
     n_iter_ : int
         Steps taken.
-    operator_ : TransitionOperator
+    operator_ : WalkOperator
         To be given to ``fit`` for other labels of the same points.
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -91,7 +91,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         tree: str | Tree = "ward",
         blocks: int | None = None,
         n_trees: int = 1,
-        near: int = 0,
+        near: int = 10,
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -129,10 +129,10 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         y : array of shape (n_points,)
             Unlabelled: −1 or NaN among numbers; "" among strings; any of these, None or pandas.NA in an
             object array or a Series.
-        operator : TransitionOperator, default=None
+        operator : WalkOperator, default=None
             The points' transition matrix if it is there already, such as ``operator_`` of an earlier fit: new
             labels then cost only products. Any square operator, sparse matrix or array with entries ≥ 0 will
-            do, but ``predict`` needs a TransitionOperator.
+            do, but ``predict`` needs a WalkOperator.
         """
         if y is None:
             raise ValueError("LabelPropagation requires y to be passed, but the target y is None")

@@ -34,7 +34,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
     tree : "ward", "anchor" or bvdt.Tree, default="ward"
     blocks : int or None, default=None
     n_trees : int, default=1
-    near : int, default=0
+    near : int, default=10
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
     progress : bool, default=False
@@ -47,7 +47,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
     embedding_ : array of shape (n_points, n_components)
     eigenvalues_ : array of shape (n_components,)
         From the largest down, without the 1 of the constant eigenvector.
-    operator_ : TransitionOperator
+    operator_ : WalkOperator
     n_features_in_ : int
     feature_names_in_ : array of str
         Where X had column names.
@@ -74,7 +74,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
         tree: str | Tree = "ward",
         blocks: int | None = None,
         n_trees: int = 1,
-        near: int = 0,
+        near: int = 10,
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -125,7 +125,7 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
     tree : "ward", "anchor" or bvdt.Tree, default="ward"
     blocks : int or None, default=None
     n_trees : int, default=1
-    near : int, default=0
+    near : int, default=10
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
     progress : bool, default=False
@@ -137,7 +137,7 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
     ----------
     labels_ : array of shape (n_points,)
         Cluster of each point, from 0.
-    operator_ : TransitionOperator
+    operator_ : WalkOperator
     n_features_in_ : int
     feature_names_in_ : array of str
         Where X had column names.
@@ -163,7 +163,7 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         tree: str | Tree = "ward",
         blocks: int | None = None,
         n_trees: int = 1,
-        near: int = 0,
+        near: int = 10,
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: bool = False,

@@ -31,7 +31,9 @@ Float = NDArray[np.float64]
 Index = NDArray[np.int32]
 Bounds = NDArray[np.int64]
 
-_CHUNK_DENSE, _CHUNK_SPARSE = 300, 1000  # measured: docs/decisions.md
+# Chunk of the first round, and the largest of later ones; measured, see docs/decisions.md.
+_CHUNK_DENSE, _CHUNK_SPARSE = (300, 300), (1000, 2000)
+_SMALL = 2000  # so many points are one chunk: Ward's tree itself
 _SHRINK = 2.0  # clusters before a round to clusters after it; less costs more rounds and gives better trees
 _SMALLEST_SIDE = 0.02  # share of a segment that 2-means may split off
 
@@ -50,8 +52,8 @@ def ward_tree(
     Parameters
     ----------
     chunk
-        Most clusters agglomerated together; time grows with it, quality too. ``None``: 300 for dense data,
-        1000 for sparse.
+        Most clusters agglomerated together; time grows with it, quality too. ``None``: all up to 2000 points;
+        beyond, 300 for dense data and 1000, growing to 2000 in later rounds, for sparse.
     shrink
         Clusters before a round over clusters after it; > 1. Nearer to 1: more rounds, a better tree.
     random_state
@@ -64,17 +66,22 @@ def ward_tree(
     n_points = lifted.n_points
     if n_points < 2:
         raise ValueError(f"ward_tree needs at least 2 points; there are {n_points}")
-    if chunk is None:
-        chunk = _CHUNK_SPARSE if lifted.is_sparse else _CHUNK_DENSE
-    if chunk < 2 or not shrink > 1:
+    chunks = _chunks(lifted) if chunk is None else (chunk, chunk)
+    if chunks[0] < 2 or not shrink > 1:
         raise ValueError(f"ward_tree needs chunk >= 2 and shrink > 1; they are {chunk} and {shrink}")
     rng, threads = generator(random_state), n_threads(n_jobs)
     linkage = np.empty((n_points - 1, 2), np.int32)
     with progress_bar(progress, "ward tree", n_points - 1) as advance:
-        _agglomerate(
-            _Clusters(lifted.arrays, np.ones(n_points)), linkage, chunk, shrink, rng, threads, advance
-        )
+        clusters = _Clusters(lifted.arrays, np.ones(n_points))
+        _agglomerate(clusters, linkage, chunks, shrink, rng, threads, advance)
     return limit_depth(Tree.from_merges(linkage), most=int(4 * math.log2(n_points) + 50))
+
+
+def _chunks(lifted: Lifted) -> tuple[int, int]:
+    """Chunk of the first round and of the later ones."""
+    if lifted.n_points <= _SMALL:
+        return _SMALL, _SMALL
+    return _CHUNK_SPARSE if lifted.is_sparse else _CHUNK_DENSE
 
 
 def cut_into_chunks(
@@ -108,17 +115,20 @@ class _Clusters:
 def _agglomerate(
     clusters: _Clusters,
     linkage: Index,
-    chunk: int,
+    chunks: tuple[int, int],
     shrink: float,
     rng: np.random.Generator,
     threads: int,
     advance: Callable[[int], None],
 ) -> None:
     """Rounds of splitting and merging until one cluster is left; fills ``linkage`` (N − 1, 2)."""
+    chunk, largest = chunks
     name = np.arange(len(linkage) + 1, dtype=np.int32)  # number of each cluster in the linkage
     done = 0
     while done < len(linkage):
-        order, bounds = _split(clusters, chunk, rng, threads)
+        # Fewer clusters afford larger chunks for the same work.
+        cap = int(min(largest, chunk * (len(linkage) + 1) / len(name)))
+        order, bounds = _split(clusters, cap, rng, threads)
         pairs, costs = _merge_chunks(clusters, order, bounds, threads)
         if len(bounds) > 2:
             pairs = _cheapest(pairs, costs, len(name) - int(len(name) / shrink))

@@ -1,0 +1,114 @@
+"""Diffusion coordinates and spectral clusters, against dense linear algebra and on shapes."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits, make_moons
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import bvdt
+from bvdt import SpectralClustering, SpectralEmbedding
+from bvdt.spectral import cluster_coordinates, diffusion_coordinates, leading_eigenvectors
+
+SEEDED = {"random_state": 0, "n_jobs": 1}
+
+
+@pytest.fixture(scope="module")
+def points():
+    return np.random.default_rng(0).gamma(1.0, size=(150, 5))
+
+
+@pytest.fixture(scope="module")
+def op(points):
+    return bvdt.transition_matrix(points, random_state=0, near=10, n_jobs=1)
+
+
+def test_eigenvectors_against_the_dense_solver(op):
+    values, vectors, degrees = leading_eigenvectors(op, 4, 0)
+    S = op.symmetrized().toarray()
+    assert_allclose(values, np.linalg.eigvalsh(S)[::-1][:4], atol=1e-10)
+    assert_allclose(S @ vectors, vectors * values, atol=1e-9)
+    assert_allclose(vectors.T @ vectors, np.eye(4), atol=1e-9)
+    assert_allclose(vectors[:, 0], np.sqrt(degrees / degrees.sum()), atol=1e-9)
+    assert (vectors[np.abs(vectors).argmax(axis=0), np.arange(4)] > 0).all()
+    assert_array_equal(leading_eigenvectors(op, 4, 0)[1], vectors)
+    assert_allclose(leading_eigenvectors(op, 4, 1)[1], vectors, atol=1e-8)
+    for n_vectors in (0, 151):
+        with pytest.raises(ValueError, match="n_vectors"):
+            leading_eigenvectors(op, n_vectors)
+
+
+@pytest.mark.parametrize("n_points", [5, 60, 70])
+def test_small_and_large_take_the_same_answer(points, n_points):
+    op = bvdt.transition_matrix(points[:n_points], random_state=0)
+    values, _, _ = leading_eigenvectors(op, 4, 0)
+    assert_allclose(values, np.linalg.eigvalsh(op.symmetrized().toarray())[::-1][:4], atol=1e-10)
+
+
+def test_distances_are_diffusion_distances(op):
+    """With all components ‖c_i − c_j‖² = Σ_k (Wᵗ_ik − Wᵗ_jk)²/π_k; with t = 0 they are white under π."""
+    Q = op.toarray()
+    A = (Q + Q.T) / 2
+    degrees = A.sum(axis=1)
+    pi, W2 = degrees / degrees.sum(), np.linalg.matrix_power(A / degrees[:, None], 2)
+    values, vectors = np.linalg.eigh(A / np.sqrt(np.outer(degrees, degrees)))
+    coordinates, eigenvalues = diffusion_coordinates(op, 149, time=2.0)
+    expected = np.sum((W2[3] - W2[77]) ** 2 / pi)
+    negative = (
+        vectors / np.sqrt(pi)[:, None] * np.minimum(values, 0.0) ** 2
+    )  # counted as 0 by the coordinates
+    expected -= np.sum((negative[3] - negative[77]) ** 2)
+    assert_allclose(np.sum((coordinates[3] - coordinates[77]) ** 2), expected, rtol=1e-8)
+    assert (np.diff(eigenvalues) <= 0).all()
+    whitened, _ = diffusion_coordinates(op, 3, time=0.0)
+    assert_allclose((whitened * pi[:, None]).T @ whitened, np.eye(3), atol=1e-9)
+    assert_allclose(np.linalg.norm(cluster_coordinates(op, 3), axis=1), 1.0)
+
+
+def test_embedding_estimator(points, op):
+    model = SpectralEmbedding(3, near=10, **SEEDED).fit(points)
+    assert model.embedding_.shape == (150, 3)
+    assert_allclose(model.embedding_, diffusion_coordinates(op, 3, random_state=0)[0], atol=1e-8)
+    assert_array_equal(model.transform(points), model.embedding_)
+    reused = SpectralEmbedding(3, **SEEDED).fit(operator=op)
+    assert_allclose(reused.embedding_, model.embedding_, atol=1e-8)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).transform(points), model.embedding_)
+    for X in (sparse.csr_array(points), pd.DataFrame(points).add_prefix("f")):
+        assert_allclose(clone(model).fit(X).embedding_, model.embedding_, atol=1e-6)
+    with pytest.raises(NotFittedError):
+        SpectralEmbedding().transform(points)
+
+
+def test_output_names(points):
+    model = SpectralEmbedding(2, **SEEDED).set_output(transform="pandas")
+    frame = model.fit_transform(pd.DataFrame(points).add_prefix("f"))
+    assert list(frame.columns) == ["spectralembedding0", "spectralembedding1"]
+    assert list(model.get_feature_names_out()) == list(frame.columns)
+
+
+def test_new_digits_land_among_their_own():
+    X, y = load_digits(return_X_y=True)
+    X, y, X_new, y_new = X[:1200], y[:1200], X[1200:], y[1200:]
+    pipeline = make_pipeline(
+        SpectralEmbedding(10, divergence="squared_euclidean", **SEEDED), KNeighborsClassifier(5)
+    )
+    assert pipeline.fit(X, y).score(X_new, y_new) > 0.9
+
+
+def test_two_moons():
+    X, y = make_moons(1000, noise=0.05, random_state=0)
+    model = SpectralClustering(2, divergence="squared_euclidean", **SEEDED)
+    assert adjusted_rand_score(y, model.fit_predict(X)) > 0.95
+    scaled = make_pipeline(StandardScaler(), clone(model)).fit(X)
+    assert adjusted_rand_score(y, scaled[-1].labels_) > 0.95
+    assert_array_equal(clone(model).fit(X).labels_, model.labels_)
+    assert_array_equal(np.unique(clone(model).fit(operator=model.operator_).labels_), [0, 1])
