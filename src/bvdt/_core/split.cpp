@@ -13,8 +13,8 @@
 namespace bvdt {
 namespace {
 
-constexpr int64_t kSample = 512;  // points that find a large segment's centres
-constexpr int kIterations = 4;    // of 2-means on the sample
+constexpr int64_t kSample = 512;  // at most so many points, and a quarter of the segment, find its centres
+constexpr int kIterations = 3;    // of 2-means on the sample
 
 struct Border {
     double at = 0;
@@ -43,10 +43,11 @@ struct Splitter {
         : points(points_), weight(weight_), delta(static_cast<size_t>(points_.d)) {}
 
     void choose_sample(const int32_t* segment, int64_t n, Random& random) {
-        sample.resize(static_cast<size_t>(std::min(n, kSample)));
+        const int64_t count = std::min({n, kSample, std::max<int64_t>(64, n / 4)});
+        sample.resize(static_cast<size_t>(count));
         for (size_t s = 0; s < sample.size(); ++s)  // one from each of equal stretches
-            sample[s] = segment[n <= kSample ? static_cast<int64_t>(s)
-                                             : (static_cast<int64_t>(s) * n + random.below(n)) / kSample];
+            sample[s] = segment[n == count ? static_cast<int64_t>(s)
+                                           : (static_cast<int64_t>(s) * n + random.below(n)) / count];
         sample_weight.resize(sample.size());
         for (size_t s = 0; s < sample.size(); ++s) sample_weight[s] = weight[sample[s]];
     }

@@ -31,18 +31,17 @@ Float = NDArray[np.float64]
 Index = NDArray[np.int32]
 Bounds = NDArray[np.int64]
 
-# Chunk of the first round, and the largest of later ones; measured, see docs/decisions.md.
-_CHUNK_DENSE, _CHUNK_SPARSE = (300, 300), (1000, 2000)
-_SMALL = 2000  # so many points are one chunk: Ward's tree itself
-_SHRINK = 2.0  # clusters before a round to clusters after it; less costs more rounds and gives better trees
-_SMALLEST_SIDE = 0.02  # share of a segment that 2-means may split off
+# Chunk of the first round, the largest of later ones, and shrink; measured, see docs/decisions.md.
+_DENSE, _SPARSE = (300, 300, 3.0), (1000, 2000, 6.0)
+_SMALL = 3000  # so many points are one chunk: Ward's tree itself
+_SMALLEST_SIDE = 0.05  # share of a segment that 2-means may split off
 
 
 def ward_tree(
     lifted: Lifted,
     *,
     chunk: int | None = None,
-    shrink: float = _SHRINK,
+    shrink: float | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -52,10 +51,11 @@ def ward_tree(
     Parameters
     ----------
     chunk
-        Most clusters agglomerated together; time grows with it, quality too. ``None``: all up to 2000 points;
+        Most clusters agglomerated together; time grows with it, quality too. ``None``: all up to 3000 points;
         beyond, 300 for dense data and 1000, growing to 2000 in later rounds, for sparse.
     shrink
         Clusters before a round over clusters after it; > 1. Nearer to 1: more rounds, a better tree.
+        ``None``: 3 for dense data, 6 for sparse.
     random_state
         Seeds of 2-means; ``None``, an int, or NumPy's ``Generator`` or ``RandomState``.
     n_jobs
@@ -66,7 +66,10 @@ def ward_tree(
     n_points = lifted.n_points
     if n_points < 2:
         raise ValueError(f"ward_tree needs at least 2 points; there are {n_points}")
-    chunks = _chunks(lifted) if chunk is None else (chunk, chunk)
+    *chunks, usual = _SPARSE if lifted.is_sparse else _DENSE
+    shrink = usual if shrink is None else shrink
+    if chunk is not None or n_points <= _SMALL:
+        chunks = [_SMALL if chunk is None else chunk] * 2
     if chunks[0] < 2 or not shrink > 1:
         raise ValueError(f"ward_tree needs chunk >= 2 and shrink > 1; they are {chunk} and {shrink}")
     rng, threads = generator(random_state), n_threads(n_jobs)
@@ -75,13 +78,6 @@ def ward_tree(
         clusters = _Clusters(lifted.arrays, np.ones(n_points))
         _agglomerate(clusters, linkage, chunks, shrink, rng, threads, advance)
     return limit_depth(Tree.from_merges(linkage), most=int(4 * math.log2(n_points) + 50))
-
-
-def _chunks(lifted: Lifted) -> tuple[int, int]:
-    """Chunk of the first round and of the later ones."""
-    if lifted.n_points <= _SMALL:
-        return _SMALL, _SMALL
-    return _CHUNK_SPARSE if lifted.is_sparse else _CHUNK_DENSE
 
 
 def varied(n_points: int, rng: np.random.Generator) -> dict[str, int]:
@@ -125,7 +121,7 @@ class _Clusters:
 def _agglomerate(
     clusters: _Clusters,
     linkage: Index,
-    chunks: tuple[int, int],
+    chunks: list[int],
     shrink: float,
     rng: np.random.Generator,
     threads: int,
