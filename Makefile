@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-EXTRAS := plot,test,lint,docs
+EXTRAS := plot,parquet,test,lint,docs
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/bvdt/_core/*)
 CXX_FILES := $(wildcard src/bvdt/_core/*.cpp src/bvdt/_core/*.hpp)
 

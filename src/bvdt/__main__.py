@@ -1,0 +1,5 @@
+"""``python -m bvdt`` is the ``bvdt`` command."""
+
+from .cli import main
+
+main()
