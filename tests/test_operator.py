@@ -55,6 +55,20 @@ def test_products_equal_the_dense_product(dtype, n_columns, n_splits, chain):
 
 
 @pytest.mark.kernel
+@pytest.mark.parametrize("bucket_points", [1, 37, 32_768])
+@pytest.mark.parametrize("n_points", [2, 3, 17, 700])
+def test_one_column_equals_the_same_among_many(monkeypatch, bucket_points, n_points):
+    """The buckets of one column, against the kernel that visits the points in their order."""
+    monkeypatch.setattr(bvdt.product, "CHUNK_POINTS", 8)
+    monkeypatch.setattr(bvdt.product, "BUCKET_POINTS", bucket_points)
+    rng = np.random.default_rng(n_points)
+    op = random_operator(n_points, 0, rng)
+    v = rng.random(n_points)
+    for operator in (op, op.T):
+        assert_allclose(operator @ v, (operator @ np.stack([v, v], axis=1))[:, 0], rtol=1e-14)
+
+
+@pytest.mark.kernel
 @given(n_points=st.integers(2, 60), n_splits=st.integers(0, 60), k=st.integers(1, 5), seed=seeds)
 def test_adjoint_rows_and_sums(n_points, n_splits, k, seed):
     rng = np.random.default_rng(seed)
@@ -166,15 +180,24 @@ def test_no_cancellation():
 def test_kernels_refuse_wrong_sizes():
     op = random_operator(10, 0, np.random.default_rng(0))
     v = np.ones((9, 1))
-    with pytest.raises(ValueError, match="N rows"):
+    with pytest.raises(ValueError, match="N entries"):
         op._product.apply(v, np.empty_like(v), False, 1)
+    two = np.ones((9, 2))
+    with pytest.raises(ValueError, match="N rows"):
+        op._product.apply(two, np.empty_like(two), False, 1)
     with pytest.raises(ValueError, match="N rows"):
         BlockProduct(op.tree, op.partition, op.partition.q).apply(v, np.empty_like(v), False, 1)
     plan = op._product
     with pytest.raises(ValueError, match="a row for each internal node"):
         _core.product_coarsest(
             plan.order, plan.first_leaf, plan.chunk, plan.child[1:], plan.weight, plan.top_child,
-            plan.top_weight, np.ones((10, 1)), np.ones((10, 1)), False, 1,
+            plan.top_weight, np.ones((10, 2)), np.ones((10, 2)), False, 1,
+        )  # fmt: skip
+    with pytest.raises(ValueError, match="one entry a point"):
+        by, v = plan.buckets, np.ones(10)
+        _core.product_column(
+            plan.first_leaf, plan.chunk, plan.child, plan.weight, plan.top_child, plan.top_weight,
+            by.of_point[1:], by.slot, by.first_chunk, by.start, v, np.empty_like(v), False, 1,
         )  # fmt: skip
 
 

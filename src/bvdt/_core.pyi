@@ -290,6 +290,23 @@ def product_coarsest(
     threads: int,
     /,
 ) -> None: ...
+def product_column(
+    first_leaf: _I,  # (n_chunks + 1,)
+    chunk: _I,  # (N,)
+    child: NDArray[np.uint16],  # (N − n_chunks, 2)
+    weight: _F,  # (N − n_chunks, 2)
+    top_child: _I,  # (n_chunks − 1, 2)
+    top_weight: _F,  # (n_chunks − 1, 2)
+    bucket: NDArray[np.uint16],  # (N,)
+    slot: NDArray[np.uint16],  # (N,)
+    first_chunk: _I,  # (n_buckets + 1,)
+    start: _I,  # (n_ranges, n_buckets)
+    v: NDArray[Any],  # (N,) float32 or float64
+    out: NDArray[Any],  # (N,) as v
+    transpose: bool,
+    threads: int,
+    /,
+) -> None: ...
 def product_blocks(
     size: _I,  # (2N−1,)
     parent: _I,  # (2N−1,)

@@ -1,10 +1,14 @@
 """Products Q v and Qᵀ v from the blocks (DESIGN 2.4), as two small prepared forms with one method.
 
 ``CoarsestProduct`` cuts the tree into maximal subtrees ("chunks") of at most 256 points. Inside a chunk of
-m points the m − 1 internal nodes are numbered 0…m − 2 in pre-order and the points m − 1…2m − 2; ``child``
+m points the m − 1 internal nodes are numbered 0…m − 2 by falling size and the points m − 1…2m − 2; ``child``
 holds the two children of each internal node as such slots, ``weight`` the two probabilities between them.
 The tree above the chunks has the same form with the chunks as its points. A kernel's sweeps are then
 branch-free loops over scratch memory that stays in cache.
+
+``Buckets`` is for one column alone, which random access to single numbers would slow down: consecutive chunks
+with together about 32 768 points, whose numbers stay in cache, are a bucket. Points, in ranges that threads can
+take, are dealt into the buckets in order; ``slot`` is where each leaf finds its number in its bucket.
 """
 
 from __future__ import annotations
@@ -21,6 +25,36 @@ from .partition import BlockPartition, Float, Int
 from .tree import Tree
 
 CHUNK_POINTS = 256
+BUCKET_POINTS = 32_768  # at most 65 536 − CHUNK_POINTS, for slots of 16 bits
+SHARES = 16  # at least so many buckets, for the threads
+
+
+@dataclass(frozen=True, eq=False)
+class Buckets:
+    """Points dealt into buckets of consecutive chunks; see the module's head."""
+
+    of_point: NDArray[np.uint16]  # (N,)
+    slot: NDArray[np.uint16]  # (N,) of each leaf in its bucket
+    first_chunk: Int  # (n_buckets + 1,)
+    start: Int  # (n_ranges, n_buckets) place of the first of a range's points in each bucket
+
+    @classmethod
+    def of(cls, order: Int, first_leaf: Int, chunk: Int) -> Buckets:
+        n_points = len(order)
+        n_ranges = max(SHARES, -(-n_points // BUCKET_POINTS))
+        range_points = -(-n_points // n_ranges)
+        of_chunk = np.unique(first_leaf[:-1] // range_points, return_inverse=True)[1].astype(np.uint16)
+        n_buckets = int(of_chunk[-1]) + 1
+        first_chunk = np.searchsorted(of_chunk, np.arange(n_buckets + 1)).astype(np.int32)
+        of_point = of_chunk[chunk]
+        place = np.empty(n_points, np.int32)
+        place[np.argsort(of_point, kind="stable")] = np.arange(n_points, dtype=np.int32)
+        first_place = first_leaf[first_chunk[:-1]]
+        slot = place[order] - np.repeat(first_place, np.diff(first_leaf[first_chunk]))
+        cell = np.arange(n_points) // range_points * n_buckets + of_point
+        counts = np.bincount(cell, minlength=n_ranges * n_buckets).reshape(n_ranges, n_buckets)
+        start = first_place + np.cumsum(counts, axis=0) - counts
+        return cls(of_point, slot.astype(np.uint16), first_chunk, start.astype(np.int32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +77,13 @@ class CoarsestProduct:
         top, inner = internal[is_top[internal]], internal[~is_top[internal]]
         roots = np.flatnonzero(~is_top & is_top[tree.parent] if is_top[0] else tree.parent < 0)
         first_leaf = np.append(tree.start[roots], tree.n_points).astype(np.int32)
-        # Slot of a node in its chunk: pre-order rank among the chunk's internal nodes, or after them its
-        # leaf's.
+        # Slot of a node in its chunk: rank by size among the chunk's internal nodes, or after them its leaf's.
+        # A parent is larger than its children, and unlike in pre-order neighbours seldom are parent and child:
+        # a sweep does not wait for the value it has just written.
         chunk = np.searchsorted(roots, np.arange(tree.n_nodes), side="right") - 1
-        leaf = tree.start - first_leaf[chunk]
-        rank = np.arange(tree.n_nodes) - roots[chunk] - leaf
-        slot = np.where(tree.left >= 0, rank, tree.size[roots[chunk]] - 1 + leaf)
+        inner = inner[np.argsort(chunk[inner] * CHUNK_POINTS - tree.size[inner], kind="stable")]
+        slot = tree.size[roots[chunk]] - 1 + tree.start - first_leaf[chunk]
+        slot[inner] = np.arange(len(inner)) - (first_leaf[chunk[inner]] - chunk[inner])
         top_slot = np.empty(tree.n_nodes, np.int64)
         top_slot[top] = np.arange(len(top))
         top_slot[roots] = len(top) + np.arange(len(roots))
@@ -69,18 +104,21 @@ class CoarsestProduct:
             children(top, q_of, np.float64),
         )
 
+    @cached_property
+    def buckets(self) -> Buckets:
+        """Made for the first product with one column."""
+        return Buckets.of(self.order, self.first_leaf, self.chunk)
+
     def apply(self, v: Any, out: Any, transpose: bool, threads: int) -> None:  # (N, k), (N, k)
         """out ← Q v, or Qᵀ v."""
-        plan = (
-            self.order,
-            self.first_leaf,
-            self.chunk,
-            self.child,
-            self.weight,
-            self.top_child,
-            self.top_weight,
-        )
-        _core.product_coarsest(*plan, v, out, transpose, threads)
+        top = (self.top_child, self.top_weight)
+        plan = (self.first_leaf, self.chunk, self.child, self.weight, *top)
+        if v.shape[1] != 1:
+            _core.product_coarsest(self.order, *plan, v, out, transpose, threads)
+            return
+        by = self.buckets
+        dealt = (by.of_point, by.slot, by.first_chunk, by.start)
+        _core.product_column(*plan, *dealt, v[:, 0], out[:, 0], transpose, threads)
 
 
 @dataclass(frozen=True, eq=False)

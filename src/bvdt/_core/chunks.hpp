@@ -36,16 +36,21 @@ struct Chunks {
 };
 
 // Cheap checks that keep a malformed tree from sending a kernel outside its arrays.
-inline int64_t checked_points(const Vector<int32_t>& size) {
+inline int64_t checked_points(const Vector<int32_t>& size, [[maybe_unused]] int threads = 1) {
     const int64_t n_nodes = size.shape(0);
     const int32_t* s = size.data();
-    if (n_nodes < 3 || n_nodes % 2 == 0 || s[0] != (n_nodes + 1) / 2)
-        throw std::invalid_argument("size needs 2N − 1 nodes in pre-order with size[0] = N ≥ 2");
-    for (int64_t k = 0; k < n_nodes; ++k) {
-        if (s[k] < 1 || s[k] > (n_nodes - k + 1) / 2) throw std::invalid_argument("size is not a pre-order");
-        if (s[k] > 1 && (s[k + 1] >= s[k] || s[k + 1] + s[right_child(s, k)] != s[k]))
-            throw std::invalid_argument("size is not a pre-order");
-    }
+    require(n_nodes >= 3 && n_nodes % 2 == 1 && s[0] == (n_nodes + 1) / 2,
+            "size needs 2N − 1 nodes in pre-order with size[0] = N ≥ 2");
+    const auto fits =
+        [&](int64_t k) {  // inside its array first: the right child is found by the left one's size
+            if (s[k] == 1) return true;
+            return s[k] > 1 && s[k] <= (n_nodes - k + 1) / 2 && s[k + 1] >= 1 && s[k + 1] < s[k] &&
+                   s[k + 1] + s[right_child(s, k)] == s[k];
+        };
+    bool holds = true;
+#pragma omp parallel for reduction(&& : holds) num_threads(threads)
+    for (int64_t k = 0; k < n_nodes; ++k) holds = holds && fits(k);
+    require(holds, "size is not a pre-order");
     return s[0];
 }
 
@@ -69,10 +74,6 @@ inline void check_blocks(const Vector<int64_t>& first, const Vector<int32_t>& ot
     for (int64_t b = 0; b < n_blocks; ++b)
         if (other.data()[b] < 0 || other.data()[b] >= n_nodes)
             throw std::invalid_argument("a block names a node outside the tree");
-}
-
-inline void require(bool holds, const char* message) {
-    if (!holds) throw std::invalid_argument(message);
 }
 
 }  // namespace bvdt

@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,10 @@ using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <typename T>
 using MutableMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+inline void require(bool holds, const char* message) {
+    if (!holds) throw std::invalid_argument(message);
+}
+
 // Hands a vector's memory to NumPy.
 template <typename T>
 nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
@@ -43,6 +48,7 @@ void register_anchor(nb::module_& m);
 void register_blocks(nb::module_& m);
 void register_optimum(nb::module_& m);
 void register_product(nb::module_& m);
+void register_product_column(nb::module_& m);
 void register_split(nb::module_& m);
 void register_ward(nb::module_& m);
 void register_merges(nb::module_& m);

@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
     bvdt::register_blocks(m);
     bvdt::register_optimum(m);
     bvdt::register_product(m);
+    bvdt::register_product_column(m);
     bvdt::register_split(m);
     bvdt::register_ward(m);
     bvdt::register_merges(m);

@@ -115,15 +115,19 @@ void solve(const Problem& p, int64_t n_nodes, int threads) {
 
 void check(const Vector<int32_t>& size, const Vector<int32_t>& parent, const Vector<double>& dbar,
            double bandwidth, const MutableVector<double>& q, const MutableVector<double>& value,
-           const MutableVector<double>& below) {
-    checked_points(size);
+           const MutableVector<double>& below, int threads) {
+    checked_points(size, threads);
     require(parent.shape(0) == size.shape(0) && value.shape(0) == size.shape(0) &&
                 below.shape(0) == size.shape(0),
             "parent, value and below need one entry a node");
-    for (size_t k = 1; k < parent.shape(0); ++k)
-        require(parent.data()[k] >= 0 && parent.data()[k] < static_cast<int64_t>(k) &&
-                    size.data()[parent.data()[k]] > size.data()[k],
-                "parent is not that of a pre-order tree");
+    const int64_t n_nodes = parent.shape(0);
+    bool holds = true;
+#pragma omp parallel for reduction(&& : holds) num_threads(threads)
+    for (int64_t k = 1; k < n_nodes; ++k) {
+        const int64_t p = parent.data()[k];
+        holds = holds && p >= 0 && p < k && size.data()[p] > size.data()[k];
+    }
+    require(holds, "parent is not that of a pre-order tree");
     require(dbar.shape(0) == q.shape(0), "mean_divergence and q need one entry a block");
     require(bandwidth > 0, "bandwidth needs to be positive");
 }
@@ -131,7 +135,7 @@ void check(const Vector<int32_t>& size, const Vector<int32_t>& parent, const Vec
 void optimum_coarsest(Vector<int32_t> size, Vector<int32_t> parent, Vector<double> dbar, double bandwidth,
                       MutableVector<double> q, MutableVector<double> value, MutableVector<double> below,
                       int threads) {
-    check(size, parent, dbar, bandwidth, q, value, below);
+    check(size, parent, dbar, bandwidth, q, value, below, threads);
     require(dbar.shape(0) + 1 == size.shape(0), "the coarsest partition has 2(N − 1) blocks");
     nb::gil_scoped_release release;
     solve({size.data(),
@@ -150,7 +154,7 @@ void optimum_coarsest(Vector<int32_t> size, Vector<int32_t> parent, Vector<doubl
 void optimum_blocks(Vector<int32_t> size, Vector<int32_t> parent, Vector<int64_t> first, Vector<int32_t> cols,
                     Vector<double> dbar, double bandwidth, MutableVector<double> q,
                     MutableVector<double> value, MutableVector<double> below, int threads) {
-    check(size, parent, dbar, bandwidth, q, value, below);
+    check(size, parent, dbar, bandwidth, q, value, below, threads);
     check_blocks(first, cols, size.shape(0));
     require(cols.shape(0) == dbar.shape(0), "cols and mean_divergence need one entry a block");
     nb::gil_scoped_release release;

@@ -5,47 +5,19 @@
 // nodes | leaves]; what the tree above the chunks adds is one number a chunk and column, added while
 // streaming over the result. Main memory is read once for q, the children, the order and v. `sweep` is
 // branch-free: children are slots of that scratch, prepared once per operator (product.py).
+// One column has a kernel of its own: product_column.cpp.
 #include <algorithm>
 
 #include "chunks.hpp"
+#include "plan.hpp"
 
 namespace bvdt {
 namespace {
 
 constexpr int64_t kColumns = 32;  // at most this many columns at once, so that the scratch stays in cache
 
-// Asks for memory that will be read or written soon: the two random accesses a point would otherwise wait
-// for.
-struct Ahead {
-    const int32_t* order;  // (count,)
-    int64_t count;
-
-    template <typename T>
-    void touch(const T* base, int64_t i) const {
-        if (i < count) __builtin_prefetch(base + order[i], 0, 2);
-    }
-};
-
-// One column. In: s holds the leaves' values. Sums go up; the root's is kept in `sum` and the root set to
+// In: s holds the leaves' values, k columns. Sums go up; the root's is kept in `sum` and the root set to
 // zero; then the sibling products come down: s[left] = s[node] + w_left·sum(right), and the mirror image.
-template <typename Slot, typename T>
-inline void sweep_one(double* s, const Slot* child, const double* w, int64_t n, double* sum, int flip,
-                      const T* v, const Ahead& next, const T* out, const Ahead& here) {
-    for (int64_t i = n - 1; i >= 0; --i) {
-        next.touch(v, i);
-        s[i] = s[child[2 * i]] + s[child[2 * i + 1]];
-    }
-    sum[0] = s[0], s[0] = 0;
-    for (int64_t i = 0; i < n; ++i) {
-        here.touch(out, i);
-        const Slot l = child[2 * i], r = child[2 * i + 1];
-        const double t = s[i], left = s[l], right = s[r];
-        s[l] = t + w[2 * i + flip] * right;
-        s[r] = t + w[2 * i + 1 - flip] * left;
-    }
-}
-
-// Many columns: the same, row by row.
 template <typename Slot>
 inline void sweep_up(double* s, const Slot* child, int64_t n, int64_t k) {
     for (int64_t i = n - 1; i >= 0; --i) {
@@ -86,8 +58,8 @@ BVDT_SIMD void sweep_chunk(double* s, const uint16_t* child, const double* w, in
     sweep(s, child, w, n, k, sum, flip);
 }
 
-BVDT_SIMD void sweep_top(double* s, const int32_t* child, const double* w, int64_t n, int64_t k, double* sum,
-                         int flip) {
+BVDT_SIMD void sweep_above(double* s, const int32_t* child, const double* w, int64_t n, int64_t k,
+                           double* sum, int flip) {
     sweep(s, child, w, n, k, sum, flip);
 }
 
@@ -101,10 +73,6 @@ struct Columns {  // k columns from column j of a row-major matrix with `stride`
 
 template <typename T>
 void gather(const Columns<const T>& v, const int32_t* order, int64_t n, double* to) {
-    if (v.stride == 1) {
-        for (int64_t j = 0; j < n; ++j) to[j] = v.data[order[j]];
-        return;
-    }
     for (int64_t j = 0; j < n; ++j, to += v.k) {
         const T* from = v.row(order[j]);
         for (int64_t c = 0; c < v.k; ++c) to[c] = from[c];
@@ -113,10 +81,6 @@ void gather(const Columns<const T>& v, const int32_t* order, int64_t n, double* 
 
 template <typename T>
 void scatter(const double* from, const int32_t* order, int64_t n, const Columns<T>& out) {
-    if (out.stride == 1) {
-        for (int64_t j = 0; j < n; ++j) out.data[order[j]] = static_cast<T>(from[j]);
-        return;
-    }
     for (int64_t j = 0; j < n; ++j, from += out.k) {
         T* to = out.row(order[j]);
         for (int64_t c = 0; c < out.k; ++c) to[c] = static_cast<T>(from[c]);
@@ -127,10 +91,6 @@ void scatter(const double* from, const int32_t* order, int64_t n, const Columns<
 template <typename T>
 void add_above(const double* above, const int32_t* chunk, int64_t first, int64_t last,
                const Columns<T>& out) {
-    if (out.stride == 1) {
-        for (int64_t i = first; i < last; ++i) out.data[i] = static_cast<T>(out.data[i] + above[chunk[i]]);
-        return;
-    }
     for (int64_t i = first; i < last; ++i) {
         T* to = out.row(i);
         const double* from = above + chunk[i] * out.k;
@@ -138,46 +98,27 @@ void add_above(const double* above, const int32_t* chunk, int64_t first, int64_t
     }
 }
 
-struct Plan {                   // see product.py
-    const int32_t* order;       // (N,)
-    const int32_t* first_leaf;  // (n_chunks + 1,)
-    const int32_t* chunk;       // (N,) chunk of each point
-    const uint16_t* child;      // (N − n_chunks, 2) slots inside the chunk
-    const double* weight;       // (N − n_chunks, 2) q of (left, right) and (right, left)
-    const int32_t* top_child;   // (n_chunks − 1, 2) slots of the tree above the chunks
-    const double* top_weight;   // (n_chunks − 1, 2)
-    int64_t n_points, n_chunks, largest;
-
-    int64_t leaves(int64_t c) const { return first_leaf[c + 1] - first_leaf[c]; }
-};
-
 template <typename T>
-void multiply(const Plan& p, const Columns<const T>& v, const Columns<T>& out, int flip, int threads) {
+void multiply(const Plan& p, const int32_t* order, const Columns<const T>& v, const Columns<T>& out, int flip,
+              int threads) {
     const int64_t k = v.k, n_top = p.n_chunks - 1, batch = 4096;
     std::vector<double> top((p.n_chunks + n_top) * k), total(k);
     double* const above = top.data() + n_top * k;  // of each chunk: first its sum, then what comes down to it
 #pragma omp parallel num_threads(threads)
     {
         std::vector<double> scratch(2 * p.largest * k);
-#pragma omp for schedule(static)
+#pragma omp for schedule(dynamic, 16)
         for (int64_t c = 0; c < p.n_chunks; ++c) {
             const int64_t leaf = p.first_leaf[c], n = p.leaves(c);
             double* leaves = scratch.data() + (n - 1) * k;
-            const uint16_t* child = p.child + 2 * (leaf - c);
-            const double* weight = p.weight + 2 * (leaf - c);
-            gather(v, p.order + leaf, n, leaves);
-            if (v.stride == 1)
-                sweep_one(scratch.data(), child, weight, n - 1, above + c, flip, v.data,
-                          Ahead{p.order + leaf + n, std::min(n, p.n_points - leaf - n)}, out.data,
-                          Ahead{p.order + leaf, n});
-            else
-                sweep_chunk(scratch.data(), child, weight, n - 1, k, above + c * k, flip);
-            scatter(leaves, p.order + leaf, n, out);
+            gather(v, order + leaf, n, leaves);
+            sweep_chunk(scratch.data(), p.children(c), p.weights(c), n - 1, k, above + c * k, flip);
+            scatter(leaves, order + leaf, n, out);
         }
         if (n_top > 0) {
 #pragma omp single
-            sweep_top(top.data(), p.top_child, p.top_weight, n_top, k, total.data(), flip);
-#pragma omp for schedule(static)
+            sweep_above(top.data(), p.top_child, p.top_weight, n_top, k, total.data(), flip);
+#pragma omp for schedule(dynamic)
             for (int64_t i = 0; i < p.n_points; i += batch)
                 add_above(above, p.chunk, i, std::min(i + batch, p.n_points), out);
         }
@@ -189,34 +130,16 @@ void product_coarsest(Vector<int32_t> order, Vector<int32_t> first_leaf, Vector<
                       Matrix<uint16_t> child, Matrix<double> weight, Matrix<int32_t> top_child,
                       Matrix<double> top_weight, Matrix<T> v, MutableMatrix<T> out, bool transpose,
                       int threads) {
-    const int64_t n = order.shape(0), n_chunks = static_cast<int64_t>(first_leaf.shape(0)) - 1;
-    require(n_chunks >= 1 && first_leaf.data()[0] == 0 && first_leaf.data()[n_chunks] == n,
-            "first_leaf needs to run from 0 to N");
-    const auto is = [](const auto& a, int64_t rows) {
-        return static_cast<int64_t>(a.shape(0)) == rows && a.shape(1) == 2;
-    };
-    require(is(child, n - n_chunks) && is(weight, n - n_chunks) && is(top_child, n_chunks - 1) &&
-                is(top_weight, n_chunks - 1),
-            "child and weight need a row for each internal node");
+    const Plan plan = checked_plan(first_leaf, chunk, child, weight, top_child, top_weight);
+    const int64_t n = plan.n_points, columns = v.shape(1);
+    require(static_cast<int64_t>(order.shape(0)) == n, "order needs N entries");
     require(static_cast<int64_t>(v.shape(0)) == n && out.shape(0) == v.shape(0) && out.shape(1) == v.shape(1),
             "v and out need N rows and one shape");
-    require(static_cast<int64_t>(chunk.shape(0)) == n, "chunk needs one entry a point");
-    int64_t largest = 1;
-    for (int64_t c = 0; c < n_chunks; ++c) {
-        const int64_t leaves = first_leaf.data()[c + 1] - first_leaf.data()[c];
-        require(leaves >= 1, "first_leaf needs to ascend");
-        largest = std::max(largest, leaves);
-    }
-    const Plan plan{order.data(),      first_leaf.data(),
-                    chunk.data(),      child.data(),
-                    weight.data(),     top_child.data(),
-                    top_weight.data(), n,
-                    n_chunks,          largest};
     nb::gil_scoped_release release;
-    const int64_t columns = v.shape(1);
     for (int64_t j = 0; j < columns; j += kColumns) {
         const int64_t k = std::min(kColumns, columns - j);
-        multiply<T>(plan, {v.data() + j, columns, k}, {out.data() + j, columns, k}, transpose, threads);
+        multiply<T>(plan, order.data(), {v.data() + j, columns, k}, {out.data() + j, columns, k}, transpose,
+                    threads);
     }
 }
 
