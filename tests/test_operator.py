@@ -193,8 +193,8 @@ def test_kernels_refuse_wrong_sizes():
             plan.order, plan.first_leaf, plan.chunk, plan.child[1:], plan.weight, plan.top_child,
             plan.top_weight, np.ones((10, 2)), np.ones((10, 2)), False, 1,
         )  # fmt: skip
+    by, v = plan.buckets, np.ones(10)
     with pytest.raises(ValueError, match="one entry a point"):
-        by, v = plan.buckets, np.ones(10)
         _core.product_column(
             plan.first_leaf, plan.chunk, plan.child, plan.weight, plan.top_child, plan.top_weight,
             by.of_point[1:], by.slot, by.first_chunk, by.start, v, np.empty_like(v), False, 1,

@@ -6,9 +6,9 @@ holds the two children of each internal node as such slots, ``weight`` the two p
 The tree above the chunks has the same form with the chunks as its points. A kernel's sweeps are then
 branch-free loops over scratch memory that stays in cache.
 
-``Buckets`` is for one column alone, which random access to single numbers would slow down: consecutive chunks
-with together about 32 768 points, whose numbers stay in cache, are a bucket. Points, in ranges that threads can
-take, are dealt into the buckets in order; ``slot`` is where each leaf finds its number in its bucket.
+``Buckets`` is for one column alone, which random access to single numbers would slow down: consecutive
+chunks with together about 32 768 points, whose numbers stay in cache, are a bucket. Points, in ranges that
+threads can take, are dealt into the buckets in order; ``slot`` is where a leaf finds its number in its bucket.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class CoarsestProduct:
         top, inner = internal[is_top[internal]], internal[~is_top[internal]]
         roots = np.flatnonzero(~is_top & is_top[tree.parent] if is_top[0] else tree.parent < 0)
         first_leaf = np.append(tree.start[roots], tree.n_points).astype(np.int32)
-        # Slot of a node in its chunk: rank by size among the chunk's internal nodes, or after them its leaf's.
-        # A parent is larger than its children, and unlike in pre-order neighbours seldom are parent and child:
+        # Slot of a node in its chunk: rank by size among the internal nodes, or after them its leaf's. A
+        # parent is larger than its children, and unlike in pre-order neighbours seldom are parent and child:
         # a sweep does not wait for the value it has just written.
         chunk = np.searchsorted(roots, np.arange(tree.n_nodes), side="right") - 1
         inner = inner[np.argsort(chunk[inner] * CHUNK_POINTS - tree.size[inner], kind="stable")]
