@@ -8,7 +8,7 @@ branch-free loops over scratch memory that stays in cache.
 
 ``Buckets`` is for one column alone, which random access to single numbers would slow down: consecutive
 chunks with together about 32 768 points, whose numbers stay in cache, are a bucket. Points, in ranges that
-threads can take, are dealt into the buckets in order; ``slot`` is where a leaf finds its number in its bucket.
+threads can take, are dealt into the buckets in order; ``slot`` is where a leaf finds its number in its own.
 """
 
 from __future__ import annotations
