@@ -74,9 +74,15 @@ def test_a_broken_download_brings_only_the_rest(server, tmp_path, etag, date):
     ]
 
 
+def test_only_fruitless_tries_are_counted(server, tmp_path):
+    server.habits.break_after = [30_000] * 9
+    assert get(server, tmp_path / "a.zip", tries=2) == DIGEST
+    assert len(server.habits.log) == 10
+    assert sum(sent for _, _, sent in server.habits.log) == len(CONTENT)
+
+
 def test_a_second_run_goes_on_where_the_first_stopped(server, tmp_path):
     server.habits.break_after = [100_000]
-    server.habits.refuse = []
     with pytest.raises(
         ConnectionError, match=r"broke off 1 times .* after 100000 of 300000 .* run the command again"
     ):

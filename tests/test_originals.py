@@ -135,7 +135,7 @@ FILES = {"top/train/a.feat": b"train", "top/test/a.feat": b"test", "top/._b": b"
 @pytest.fixture
 def put(tmp_path):
     def write(content):
-        path = tmp_path / "archive"
+        path = tmp_path / f"archive{len(list(tmp_path.iterdir()))}"
         path.write_bytes(content)
         return path
 
@@ -146,7 +146,7 @@ def put(tmp_path):
 def test_members_are_found_by_the_end_of_their_path(put, pack):
     path = put(pack(FILES))
     assert read_members(path, ["test/a.feat", "b"]) == {"test/a.feat": b"test", "b": b"bee"}
-    assert [p.name for p in path.parent.iterdir()] == ["archive"]  # nothing is unpacked
+    assert [p.name for p in path.parent.iterdir()] == ["archive0"]  # nothing is unpacked
     with pytest.raises(ValueError, match="has no member 'c'"):
         read_members(path, ["b", "c"])
     with pytest.raises(ValueError, match=r"two members named 'a.feat'"):

@@ -1,7 +1,8 @@
 """Labelled documents as counts, and the npz file they are kept in.
 
 A file holds a CSR matrix (``data``, ``indices``, ``indptr``, ``shape``), ``labels``, ``class_names`` and
-whatever a data set has besides; each array is in the smallest unsigned type that holds it. No pickle.
+whatever a data set has besides; counts, terms and labels in the smallest unsigned type that holds them. No
+pickle.
 """
 
 from __future__ import annotations
@@ -80,15 +81,9 @@ def load_corpus(name: str, folder: str | Path) -> Corpus:
 def save_corpus(path: str | Path, corpus: Corpus, **extra: NDArray[Any]) -> None:
     """Write the npz file of a corpus whole or not at all; ``extra`` arrays have one entry a document."""
     path, counts = Path(path), corpus.counts
-    arrays = {
-        "data": counts.data,
-        "indices": counts.indices,
-        "indptr": counts.indptr,
-        "shape": np.asarray(counts.shape),
-        "labels": corpus.labels,
-        **extra,
-    }
+    arrays = {"data": counts.data, "indices": counts.indices, "labels": corpus.labels, **extra}
     arrays = {name: _smallest(array) for name, array in arrays.items()}
+    arrays |= {"indptr": counts.indptr, "shape": np.asarray(counts.shape, dtype=np.int64)}
     arrays["class_names"] = np.asarray(corpus.class_names, dtype=str)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
