@@ -15,6 +15,7 @@ from .features import Features, TextSettings
 
 Float = NDArray[np.float64]
 
+NEAR = 10  # of data other than texts, as of the estimators
 
 @dataclass(frozen=True)
 class WalkSettings:
@@ -34,7 +35,7 @@ class WalkSettings:
         """Of ``bvdt.LabelPropagation`` or another estimator: for texts and counts those of docs/forest.md."""
         from .text import DEFAULTS
 
-        chosen: dict[str, Any] = {"divergence": "squared_euclidean"}
+        chosen: dict[str, Any] = {"divergence": "squared_euclidean", "near": NEAR, "n_trees": 1}
         if features.kind in ("text", "counts"):
             chosen |= {name: DEFAULTS[name] for name in ("n_trees", "near")}
         given = {"divergence": self.divergence, "near": self.near, "n_trees": self.trees}
@@ -47,6 +48,14 @@ class WalkSettings:
 def _divergence(name: str) -> Any:
     """Of that name; kl divides rows by their sums, which files of counts have not."""
     return KullbackLeibler(normalize=True) if name == "kl" else get(name)
+
+
+def build_walk(X: Any, parameters: dict[str, Any]) -> Any:
+    """The operator of ``bvdt.transition_matrix``; with few points, all others are near."""
+    from .build import transition_matrix
+
+    near = min(parameters["near"], X.shape[0] - 1)
+    return transition_matrix(X, **(parameters | {"near": near}))
 
 
 def propagation(features: Features, settings: WalkSettings, alpha: float | None = None) -> Any:

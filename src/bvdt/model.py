@@ -71,7 +71,13 @@ def save_model(path: str | Path, model: Model) -> None:
 
 def load_model(path: str | Path, *, n_jobs: int | None = None) -> Model:
     """Read a model that ``save_model`` wrote."""
-    header, arrays = storage.read(path)
+    return model_from(path, *storage.read(path), n_jobs=n_jobs)
+
+
+def model_from(
+    path: str | Path, header: dict[str, Any], arrays: dict[str, Any], *, n_jobs: int | None = None
+) -> Model:
+    """The model of a file's header and arrays; ``path`` is for the error."""
     stored = header.get("model")
     if stored is None:
         raise ValueError(
