@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ._atomic import atomic
 from .divergences import NAMES, BregmanDivergence, get
 from .forest import ForestOperator
 from .lift import Lifted, Lifting
@@ -126,23 +125,8 @@ def _near_from(arrays: dict[str, Any]) -> NearField | None:
 
 
 def _write(path: Path, arrays: dict[str, Any]) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with atomic(path, "wb") as file:
+        np.savez(file, **arrays)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
