@@ -15,7 +15,7 @@ UNDEFINED = bytes([0x81, 0x8D, 0x8F, 0x90, 0x9D])  # not in Windows-1252
 CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
 
 
-def open_bytes(path: Path) -> io.BufferedIOBase:
+def open_bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
     """The file's bytes; a name that ends in .gz is unpacked."""
     if path.suffix.lower() == ".gz":
         return gzip.open(path, "rb")

@@ -12,7 +12,7 @@ UNLABELLED = ("unlabelled", "unlabeled")
 
 
 def read_folder(folder: Path, encoding: str | None = None) -> tuple[list[str], list[str], list[str]]:
-    """Relative paths (with "/", sorted), texts and notes; hidden files and those without text are left out."""
+    """Relative paths (sorted), texts and notes; hidden files and those without text are left out."""
     ids: list[str] = []
     texts: list[str] = []
     guessed: list[str] = []

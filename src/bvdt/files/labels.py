@@ -126,7 +126,7 @@ def _positions(to: Keyed, path: Path) -> dict[str, int]:
         if rows.setdefault(name, row) != row:
             raise ValueError(
                 f'{to.path} has the id "{name}" twice (documents {rows[name] + 1} and {row + 1}), so the '
-                f"labels of {path} cannot be joined by id; make the ids unique, or give the labels in a column"
+                f"labels of {path} cannot be joined by id; make the ids unique, or give labels in a column"
             )
     return rows
 
