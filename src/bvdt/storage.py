@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zipfile
 import zlib
 from json import JSONDecodeError
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ._atomic import atomic
 from .divergences import NAMES, BregmanDivergence, get
 from .forest import ForestOperator
 from .lift import Lifted, Lifting
@@ -150,25 +149,9 @@ def _near_from(arrays: dict[str, Any], n_points: int) -> NearField | None:
 
 def write(path: str | Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
     """One file of arrays behind a JSON header; it appears whole or not at all."""
-    path = Path(path)
     arrays = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)} | arrays
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with atomic(path, "wb") as file:
+        np.savez(file, **arrays)
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
