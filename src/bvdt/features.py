@@ -149,12 +149,11 @@ def learn_features(
     if scale not in SCALES:
         raise ValueError(f"scale needs one of {', '.join(SCALES)}; got {scale!r}")
     text = text or TextSettings()
+    names = documents.features
     if documents.texts is not None:
-        X, names = _count(documents, text)
-        kind = "text"
+        kind, (X, names) = "text", _count(documents, text)
     else:
-        kind, names = _kind(documents), documents.features
-        X = _checked(documents.X, documents, names)
+        kind, X = _kind(documents), _checked(documents.X, documents, names)
     features = Features(kind, _resolved(scale, kind, divergence), X.shape[1], text, names)
     return _learn_scale(features, X, documents)
 

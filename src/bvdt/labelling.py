@@ -17,6 +17,7 @@ Float = NDArray[np.float64]
 
 NEAR = 10  # of data other than texts, as of the estimators
 
+
 @dataclass(frozen=True)
 class WalkSettings:
     """How to build the walk; None is the default for the documents' kind."""

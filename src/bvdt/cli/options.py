@@ -24,6 +24,17 @@ def parse_bandwidth(text: str) -> float | str:
     return value
 
 
+def parse_alpha(text: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise typer.BadParameter(f"needs a number from 0 to 1; got {text!r}")
+    return value
+
+
 def parse_ngrams(text: str) -> tuple[int, int]:
     """ "2" or "1-3"."""
     parts = text.split("-")
@@ -32,6 +43,21 @@ def parse_ngrams(text: str) -> tuple[int, int]:
         if 1 <= low <= high:
             return low, high
     raise typer.BadParameter(f"needs a length such as 1, or a range such as 1-2; got {text!r}")
+
+
+def at_least(low: int) -> Any:
+    """A parser of integers from ``low`` on."""
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = low - 1
+        if value < low:
+            raise typer.BadParameter(f"needs an integer ≥ {low}; got {text!r}")
+        return value
+
+    return parse
 
 
 def one_of(*names: str) -> Any:
@@ -50,18 +76,17 @@ def option(*names: str, help: str, metavar: str | None = None, **more: Any) -> A
     return typer.Option(*names, help=help, metavar=metavar, show_default=False, **more)
 
 
-Input = Annotated[
-    Path,
-    typer.Argument(
-        metavar="INPUT", help="Table, folder of texts, or matrix (see above).", show_default=False
-    ),
-]
-Output = Annotated[
-    Path, option("--output", "-o", help="Where to: .csv, .tsv, .jsonl or .parquet.", metavar="FILE")
-]
+def count(*names: str, help: str, low: int, metavar: str = "N") -> Any:
+    """An option whose value is an integer from ``low`` on."""
+    return option(*names, help=help, metavar=metavar, parser=at_least(low))
+
+
+Input = Annotated[Path, typer.Argument(metavar="INPUT", show_default=False, hidden=True)]
+Output = Annotated[Path, option("--output", "-o", help="To .csv, .tsv, .jsonl or .parquet.", metavar="FILE")]
 Text = Annotated[str | None, option("--text", help='Column of texts; default "text".', metavar="COLUMN")]
 Id = Annotated[str | None, option("--id", help='Column of ids; default "id".', metavar="COLUMN")]
-Encoding = Annotated[str | None, option("--encoding", help="Of text files; default: found.", metavar="NAME")]
+Missing = Annotated[str | None, option("--missing", help="A label that means: none.", metavar="WORD")]
+Encoding = Annotated[str | None, option("--encoding", help="Of the text; default: guessed.", metavar="NAME")]
 
 Divergence = Annotated[
     str | None, option("--divergence", help="squared_euclidean (default), gid, kl, ...", metavar="NAME")
@@ -69,10 +94,8 @@ Divergence = Annotated[
 Bandwidth = Annotated[
     Any, option("--bandwidth", help="auto, learn or a number.", metavar="B", parser=parse_bandwidth)
 ]
-Near = Annotated[
-    int | None, option("--near", help="Nearest points kept exactly.", metavar="K", min=0)
-]
-Trees = Annotated[int | None, option("--trees", help="Trees averaged.", metavar="T", min=1)]
+Near = Annotated[Any, count("--near", help="Nearest points kept exactly.", low=0, metavar="K")]
+Trees = Annotated[Any, count("--trees", help="Trees averaged.", low=1, metavar="T")]
 Scale = Annotated[
     Any, option("--scale", help="auto, tfidf, standard or none.", metavar="HOW", parser=one_of(*SCALES))
 ]
@@ -80,14 +103,12 @@ Ngrams = Annotated[
     Any, option("--ngrams", help="Lengths of terms, such as 1-2.", metavar="N", parser=parse_ngrams)
 ]
 Chars = Annotated[bool, option("--chars", help="Terms of characters, not of words.")]
-MinDf = Annotated[
-    int | None, option("--min-df", help="Leave out terms of fewer documents.", metavar="N", min=1)
-]
+MinDf = Annotated[Any, count("--min-df", help="Leave out terms of fewer documents.", low=1)]
 StopWords = Annotated[
     str | None, option("--stop-words", help="english, or a file of words.", metavar="WORDS")
 ]
 
-Seed = Annotated[int, option("--seed", help="Of the random choices; default 0.", metavar="N", min=0)]
+Seed = Annotated[Any, count("--seed", help="Of the random choices; default 0.", low=0)]
 Jobs = Annotated[int | None, option("--jobs", "-j", help="Threads; default: every core.", metavar="N")]
 Quiet = Annotated[bool, option("--quiet", "-q", help="Print errors only.")]
 Json = Annotated[bool, option("--json", help="Print one JSON object instead.")]

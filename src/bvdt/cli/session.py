@@ -89,7 +89,8 @@ def aligned(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     widths = [max(len(row[j]) for row in cells) for j in range(len(columns))]
     numeric = [all(_is_number(row[j]) for row in cells[1:]) for j in range(len(columns))]
     return [
-        "  " + "  ".join(
+        "  "
+        + "  ".join(
             cell.rjust(width) if right else cell.ljust(width)
             for cell, width, right in zip(row, widths, numeric, strict=True)
         ).rstrip()
