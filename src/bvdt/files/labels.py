@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .columns import as_string, find_id, is_blank, labels_of
+from .columns import as_string, find_id, labels_of
 from .encoding import find_encoding, open_text
 from .formats import open_table, suffix_of, table_suffixes
+from .matrices import as_strings, load_arrays
 from .table import Chunk, Table
 
 NAMES = ("label", "labels", "class", "category", "target", "topic", "y")
@@ -68,15 +69,11 @@ def _lines(path: Path, encoding: str | None) -> list[str]:
 
 
 def _from_npy(path: Path) -> list[str]:
-    try:
-        array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ValueError(
-            f"{path} is not an array of labels in NumPy's format, or is truncated ({error})"
-        ) from error
-    if array.ndim != 1:
-        raise ValueError(f"{path} needs one dimension, a label for each document; its shape is {array.shape}")
-    return ["" if is_blank(value) else str(value) for value in array.tolist()]
+    array = load_arrays(path, "an array of labels in NumPy's format")
+    if not isinstance(array, np.ndarray) or array.ndim != 1:
+        shape = getattr(array, "shape", "that of several arrays")
+        raise ValueError(f"{path} needs one dimension, a label for each document; its shape is {shape}")
+    return as_strings(array)
 
 
 def _in_order(path: Path, lines: list[str], to: Keyed, missing: str | None) -> Labels:
