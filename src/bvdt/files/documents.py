@@ -73,8 +73,8 @@ def read_documents(
     else:
         raise refuse(path)
     if known is not None and labels is not None:
-        found = read_labels(Path(labels), known, missing, encoding)
-        documents = replace(documents, labels=found)
+        found, notes = read_labels(Path(labels), known, missing, encoding)
+        documents = replace(documents, labels=found, notes=(*documents.notes, *notes))
     note = suspicious(documents.labels or [])
     return documents if note is None else replace(documents, notes=(*documents.notes, note))
 

@@ -65,7 +65,7 @@ def _choose(name: str, blocks: Blocks, forced: str | None) -> tuple[str, list[st
 
 def _known(forced: str) -> str:
     try:
-        b"".decode(forced)  # refuses codecs that are not of text
+        io.TextIOWrapper(io.BytesIO(), forced)  # refuses codecs that are not of text
         name = codecs.lookup(forced).name
     except LookupError:
         common = '"utf-8", "latin-1" and "cp1252" are common'

@@ -89,11 +89,9 @@ def _read_npy(path: Path) -> Any:
 def load_arrays(path: Path, kind: str) -> Any:
     """What ``numpy.load`` reads, an array or a dict of arrays, never a pickle."""
     try:
-        stored = np.load(path, allow_pickle=False)
-        if isinstance(stored, np.ndarray):
-            return stored
-        with stored:
-            return {name: stored[name] for name in stored.files}
+        with open(path, "rb") as file:  # NumPy leaves a file open that it cannot read
+            stored = np.load(file, allow_pickle=False)
+            return stored if isinstance(stored, np.ndarray) else {name: stored[name] for name in stored.files}
     except (ValueError, *DAMAGE) as error:
         raise _damaged(path, kind, error) from error
 
