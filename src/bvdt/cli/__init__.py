@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from . import datasets
 from .embed import CLUSTER_HELP, EMBED_HELP, cluster, embed
 from .guard import guarded
 from .inspect import INSPECT_HELP, inspect
@@ -28,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
+app.add_typer(datasets.app, name="datasets")
 
 
 def _print_version(show: bool) -> None:

@@ -4,30 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from ..holdout import Holdout
     from ..linear import WalkOperator
-
-
-class HoldoutLike(Protocol):
-    """The part of ``bvdt.holdout.Holdout`` that is shown."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def accuracy(self) -> float: ...
-    @property
-    def low(self) -> float: ...
-    @property
-    def high(self) -> float: ...
-    @property
-    def classes(self) -> list[str]: ...
-    @property
-    def confusion(self) -> NDArray[Any]: ...  # (k, k) true × predicted
 
 
 @dataclass(frozen=True)
@@ -54,7 +38,7 @@ class Report:
     runner_up: Sequence[str] | None = None  # (N,) second choice, "" for none
     texts: Sequence[str] | None = None  # (N,)
     coordinates: NDArray[np.float64] | None = None  # (N, 2), of the map
-    holdout: HoldoutLike | None = None
+    holdout: Holdout | None = None
     suggestions: Sequence[int] = ()  # points to label next, the most useful first
     operator: WalkOperator | None = None  # whose block partition is drawn
     timings: Sequence[tuple[str, float]] = ()  # seconds

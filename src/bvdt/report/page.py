@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
-import tempfile
 from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 
+from .._atomic import atomic
 from . import sections
 from .drawing import WHOLE, partition_svg, q_range
 from .escape import escape, isolated, script_json
@@ -39,15 +38,9 @@ _PAGE = """<!doctype html>
 
 def write_report(path: str | Path, report: Report) -> None:
     """Write the page to a file, which appears whole or not at all."""
-    page, path = render_report(report), Path(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(page)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    page = render_report(report)
+    with atomic(path) as file:
+        file.write(page)
 
 
 def render_report(report: Report) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .escape import beginning, escape, isolated
-from .model import HoldoutLike, Report, ResultTable
+from .model import Report, ResultTable
 from .palette import swatch
 from .points import class_order, mark_of
+
+if TYPE_CHECKING:
+    from ..holdout import Holdout
 
 MANY_CLASSES = 25  # beyond, the confusion is a list of pairs, and the class counts are cut
 SUGGESTIONS = 50  # rows shown
@@ -36,7 +40,7 @@ def head(report: Report) -> str:
     )
 
 
-def _accuracy(holdout: HoldoutLike) -> str:
+def _accuracy(holdout: Holdout) -> str:
     return (
         f'<div class="card main" id="accuracy"><b>{_percent(holdout.accuracy)}</b><div>Accuracy to expect, '
         f"95 % interval {_percent(holdout.low)} to {_percent(holdout.high)}."
@@ -128,7 +132,7 @@ def _confusion_cell(count: int, share: float, hit: bool) -> str:
     return f'<td class="{kind}" style="--share:{strength:.0f}%">{count or "·"}</td>'
 
 
-def _confused_pairs(holdout: HoldoutLike) -> str:
+def _confused_pairs(holdout: Holdout) -> str:
     """The most frequent mistakes, where a matrix would be too large to read."""
     M = np.array(holdout.confusion)
     np.fill_diagonal(M, 0)
