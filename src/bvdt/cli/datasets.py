@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .guard import guarded, on_terminal
+from .guard import guarded
 from .options import Debug, Json, Quiet
 
 app = typer.Typer(help="The paper's data sets: list them, fetch them.", no_args_is_help=True)
@@ -71,7 +72,7 @@ def fetch(
     """
     from ..datasets.fetch import SOURCES, fetch_corpus
 
-    with _bar(name, shown=on_terminal() and not quiet) as progress:
+    with _bar(name, shown=sys.stderr.isatty() and not quiet) as progress:
         got = fetch_corpus(
             name, folder, url=url, sha256=sha256, timeout=timeout, tries=tries, progress=progress
         )
