@@ -185,11 +185,12 @@ def test_no_network_and_wrong_addresses(server, tmp_path):
 def test_list(tmp_path):
     (tmp_path / "bbc.npz").write_bytes(b"")
     lines = bvdt("datasets", "list", "--data", tmp_path).output.splitlines()
-    assert len(lines) == 5
-    assert [line.split()[0] for line in lines] == list(CORPORA)
-    assert [f"in {tmp_path}" in line for line in lines] == [False, True, False, False, False]
-    assert "surrogate" in lines[3]
-    assert "cannot be fetched" in lines[3]
+    assert [line.split()[0] for line in lines] == ["name", *CORPORA]
+    assert [" yes " in line for line in lines] == [False, False, True, False, False, False]
+    assert "737" in lines[1]
+    assert "mlg.ucd.ie" in lines[1]
+    assert "NSF abstracts (surrogate)" in lines[4]
+    assert "cannot be fetched" in lines[4]
     rows = json.loads(bvdt("datasets", "list", "--data", tmp_path, "--json").output)
     assert [(row["documents"], row["terms"]) for row in rows] == [
         corpus_info(row["name"]).shape for row in rows

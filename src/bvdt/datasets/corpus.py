@@ -7,8 +7,6 @@ pickle.
 
 from __future__ import annotations
 
-import os
-import tempfile
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -18,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from .._atomic import atomic
 
 __all__ = ["CORPORA", "Corpus", "CorpusInfo", "corpus_info", "load_corpus", "save_corpus"]
 
@@ -86,15 +86,8 @@ def save_corpus(path: str | Path, corpus: Corpus, **extra: NDArray[Any]) -> None
     arrays |= {"indptr": counts.indptr, "shape": np.asarray(counts.shape, dtype=np.int64)}
     arrays["class_names"] = np.asarray(corpus.class_names, dtype=str)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, **arrays)
-        Path(temporary).chmod(0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with atomic(path, "wb") as file:
+        np.savez_compressed(file, **arrays)
 
 
 def _how_to_get(info: CorpusInfo) -> str:
