@@ -40,12 +40,13 @@ def generator(random_state: Any) -> np.random.Generator:
 
 @contextmanager
 def progress_bar(show: bool, title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yields ``advance(count)``; draws nothing unless asked to."""
+    """Yields ``advance(count)``; draws nothing unless asked to, and then on stderr, with the time left."""
     if not show:
         yield lambda _: None
         return
+    from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(transient=True) as bar:
+    with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda count: bar.advance(task, count)

@@ -124,7 +124,7 @@ class ForestOperator(WalkOperator):
         other._members = tuple(member.astype(dtype) for member in self._members)
         return other
 
-    def add_trees(self, n_trees: int, random_state: Any = None) -> ForestOperator:
+    def add_trees(self, n_trees: int, random_state: Any = None, *, progress: bool = False) -> ForestOperator:
         """A forest with that many trees more, the old ones not rebuilt, at the same bandwidth.
 
         Equals the forest built with as many trees at once. ``random_state`` is for a new series of trees.
@@ -132,15 +132,18 @@ class ForestOperator(WalkOperator):
         n_trees = _count(n_trees, "n_trees", 0)
         seed = self.seed if random_state is None else seed_from(random_state)
         numbers = range(self.n_trees, self.n_trees + n_trees)
-        grown = [self._grow(_rng(seed, number)) for number in numbers]
+        grown = [self._grow(_rng(seed, number), progress) for number in numbers]
         weights = self.weighting if isinstance(self.weighting, str) else "uniform"
         return ForestOperator(
             (*self._members, *grown), weights=weights, near=self.near, seed=seed, kind=self.kind
         )
 
-    def _grow(self, rng: np.random.Generator) -> TransitionOperator:
-        options = varied(self.lifted.n_points, rng) if self.kind == "ward" else {}
-        tree = BUILDERS[self.kind](self.lifted, random_state=rng, n_jobs=self.n_jobs, **options)
+    def _grow(self, rng: np.random.Generator, progress: bool) -> TransitionOperator:
+        options: dict[str, Any] = {}
+        if self.kind == "ward":
+            options |= varied(self.lifted.n_points, rng)
+        options |= {"random_state": rng, "n_jobs": self.n_jobs, "progress": progress}
+        tree = BUILDERS[self.kind](self.lifted, **options)
         return TransitionOperator(
             self.lifted, tree, bandwidth=self.bandwidth, dtype=self.dtype, n_jobs=self.n_jobs
         )
@@ -173,11 +176,11 @@ def grow_forest(
 ) -> ForestOperator:
     """A forest of ``n_trees`` trees from one lifted copy; the bandwidth is resolved on the first tree."""
     seed = seed_from(random_state)
-    field = NearField.of(lifted, near, np.random.default_rng(seed), n_jobs) if near else None
+    field = NearField.of(lifted, near, np.random.default_rng(seed), n_jobs, progress) if near else None
     tree = BUILDERS[kind](lifted, random_state=_rng(seed, 0), n_jobs=n_jobs, progress=progress)
     first = TransitionOperator(lifted, tree, bandwidth=bandwidth, n_jobs=n_jobs)
     one = ForestOperator((first,), near=field, seed=seed, kind=kind)
-    forest = one.add_trees(n_trees - 1)
+    forest = one.add_trees(n_trees - 1, progress=progress)
     if isinstance(weights, str) and weights == "uniform":
         return forest
     return ForestOperator(forest.members, weights=weights, near=field, seed=seed, kind=kind)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from . import _core
-from ._running import n_threads
+from ._running import n_threads, progress_bar
 from .lift import Lifted
 from .optimum import Float
 from .partition import pair_dots
@@ -45,18 +45,29 @@ class NearField:
     share: float = SHARE
 
     @classmethod
-    def of(cls, lifted: Lifted, k: int, rng: np.random.Generator, n_jobs: int | None = None) -> NearField:
+    def of(
+        cls,
+        lifted: Lifted,
+        k: int,
+        rng: np.random.Generator,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> NearField:
         """Found as the module's head says; O(N·CHUNK) time."""
         if isinstance(k, bool) or k != int(k) or not 1 <= k < lifted.n_points:
             raise ValueError(f"near needs an integer from 0 to {lifted.n_points - 1}; got {k!r}")
         indices = np.full((lifted.n_points, int(k)), -1, np.int32)
         divergences = np.full(indices.shape, np.inf)
         call, threads = (*lifted.arrays, lifted.u, lifted.w), n_threads(n_jobs)
-        for _ in range(ROUNDS if lifted.n_points > CHUNK else 1):
-            chunks = cut_into_chunks(lifted, CHUNK, rng, n_jobs)
-            _core.chunk_neighbors(*call, *chunks, indices, divergences, threads)
-        for _ in range(JOINS if lifted.n_points > CHUNK else 0):
-            _core.join_neighbors(*call, indices.copy(), indices, divergences, threads)
+        rounds, joins = (ROUNDS, JOINS) if lifted.n_points > CHUNK else (1, 0)
+        with progress_bar(progress, "nearest centres", rounds + joins) as advance:
+            for _ in range(rounds):
+                chunks = cut_into_chunks(lifted, CHUNK, rng, n_jobs)
+                _core.chunk_neighbors(*call, *chunks, indices, divergences, threads)
+                advance(1)
+            for _ in range(joins):
+                _core.join_neighbors(*call, indices.copy(), indices, divergences, threads)
+                advance(1)
         return cls(*_exactly(lifted, indices, n_jobs))
 
     @cached_property

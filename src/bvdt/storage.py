@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zipfile
+import zlib
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ._atomic import atomic
 from .divergences import NAMES, BregmanDivergence, get
 from .forest import ForestOperator
 from .lift import Lifted, Lifting
@@ -21,11 +22,17 @@ from .operator import TransitionOperator
 from .partition import BlockPartition
 from .tree import Tree
 
-FORMAT, VERSION = "bvdt", 2  # 2: forests; one tree is still written as version 1
+# 2: forests; 3: a model of ``bvdt.model`` beside the operator. What needs no newer version is written as 1.
+FORMAT, VERSION = "bvdt", 3
 
 
 def save(op: WalkOperator, path: str | Path) -> None:
     """Write the operator, its trees and its lifted data; the file appears whole or not at all."""
+    write(path, *operator_contents(op))
+
+
+def operator_contents(op: WalkOperator) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Header and arrays of an operator, as ``write`` takes them."""
     lifting = op.lifted.lifting
     header = {
         "format": FORMAT,
@@ -50,19 +57,29 @@ def save(op: WalkOperator, path: str | Path) -> None:
     arrays |= _lifted_arrays(op.lifted)
     if lifting is not None:
         arrays |= _lifting_arrays(lifting)
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    _write(Path(path), arrays)
+    return header, arrays
 
 
 def load(
     path: str | Path, *, divergence: BregmanDivergence | None = None, n_jobs: int | None = None
 ) -> WalkOperator:
-    """Read an operator that ``op.save`` wrote.
+    """Read an operator that ``op.save`` wrote, or the one inside a model of ``bvdt.model.save_model``.
 
     A divergence of your own φ is code and is not in the file: give it again as ``divergence`` if new points
     are to be lifted (``op.extend``); everything else works without.
     """
-    header, arrays = _read(Path(path))
+    return operator_from(path, *read(path), divergence=divergence, n_jobs=n_jobs)
+
+
+def operator_from(
+    path: str | Path,
+    header: dict[str, Any],
+    arrays: dict[str, Any],
+    *,
+    divergence: BregmanDivergence | None = None,
+    n_jobs: int | None = None,
+) -> WalkOperator:
+    """The operator of a file's header and arrays; ``path`` is for the error."""
     try:
         lifted = _lifted_from(header, arrays, divergence)
         if "forest" not in header:
@@ -72,11 +89,11 @@ def load(
         return ForestOperator(
             [_tree_from(header, arrays, prefix, lifted, n_jobs) for prefix in prefixes],
             weights=arrays["weights"] if forest["weighting"] is None else forest["weighting"],
-            near=_near_from(arrays),
+            near=_near_from(arrays, lifted.n_points),
             seed=forest["seed"],
             kind=forest["kind"],
         )
-    except (KeyError, TypeError, IndexError) as error:
+    except (KeyError, TypeError, IndexError, ValueError) as error:
         raise ValueError(f"{path} is a damaged bvdt file: {error!r}") from error
 
 
@@ -116,36 +133,32 @@ def _near_arrays(near: NearField | None) -> dict[str, Any]:
     return {f"near_{name}": np.asarray(getattr(near, name)) for name in names}
 
 
-def _near_from(arrays: dict[str, Any]) -> NearField | None:
+def _near_from(arrays: dict[str, Any], n_points: int) -> NearField | None:
     if "near_indices" not in arrays:
         return None
-    return NearField(arrays["near_indices"], arrays["near_divergences"], float(arrays["near_share"]))
+    indices, divergences = arrays["near_indices"], arrays["near_divergences"]
+    if indices.ndim != 2 or indices.shape != divergences.shape or len(indices) != n_points:
+        raise IndexError("near field of another shape")
+    if indices.min(initial=0) < -1 or indices.max(initial=-1) >= n_points:
+        raise IndexError("near field with points that are not there")
+    return NearField(indices, divergences, float(arrays["near_share"]))
 
 
 # -- the file ------------------------------------------------------------------------------------------------
 
 
-def _write(path: Path, arrays: dict[str, Any]) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+def write(path: str | Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """One file of arrays behind a JSON header; it appears whole or not at all."""
+    arrays = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)} | arrays
+    with atomic(path, "wb") as file:
+        np.savez(file, **arrays)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Header and arrays of a file that ``write`` wrote; a ValueError says what is wrong with any other."""
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, not a bvdt file")
     if not path.is_file():
         raise FileNotFoundError(f"no such file: {path}")
     try:
@@ -157,7 +170,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             header = json.loads(stored["header"].tobytes())
             _check_header(header, path)
             return header, {name: stored[name] for name in stored.files}
-    except (zipfile.BadZipFile, EOFError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, UnicodeDecodeError, JSONDecodeError) as error:
         raise ValueError(f"{path} is not a bvdt file, or is truncated ({error})") from error
 
 
@@ -199,7 +212,10 @@ def _lifted_from(header: dict[str, Any], arrays: dict[str, Any], custom: Bregman
         pattern, shape = (arrays["indices"], arrays["indptr"]), tuple(header["shape"])
         X = sparse.csr_array((X, *pattern), shape=shape)
         H = sparse.csr_array((H, *pattern), shape=shape) if "H" in arrays else X
+        X.check_format(full_check=True)  # the kernels trust the indices
     base = arrays.get("base")
+    if X.shape != H.shape or not X.shape[0] == len(arrays["u"]) == len(arrays["w"]):
+        raise IndexError("points of another shape")
     return Lifted(arrays["u"], arrays["w"], X, H, base, _lifting_from(header, arrays, custom))
 
 

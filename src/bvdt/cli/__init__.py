@@ -2,29 +2,65 @@
 
 from __future__ import annotations
 
+import sys
+
 import typer
+
+from . import datasets
+from .embed import CLUSTER_HELP, EMBED_HELP, cluster, embed
+from .guard import guarded
+from .inspect import INSPECT_HELP, inspect
+from .propagate import PROPAGATE_HELP, propagate
+
+HELP = """Labels for all documents from a few, maps and clusters: random walks over N
+points without the N×N matrix.
+
+\b
+Example:
+  bvdt propagate docs.csv --labels topic -o predictions.csv --report report.html
+"""
 
 app = typer.Typer(
     name="bvdt",
-    help="Random walks over N points without the N×N matrix: labels, maps and clusters from a few labels.",
+    help=HELP,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
+app.add_typer(datasets.app, name="datasets")
+
+
+def _print_version(show: bool) -> None:
+    if show:
+        from importlib.metadata import version
+
+        typer.echo(version("bvdt"))
+        raise typer.Exit
 
 
 @app.callback()
-def version(
-    show: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
+def options(
+    version: bool = typer.Option(
+        False, "--version", help="Print the version and stop.", is_eager=True, callback=_print_version
+    ),
 ) -> None:
-    if show:
-        from importlib.metadata import version as installed
+    """What stands before the command's name."""
 
-        typer.echo(installed("bvdt"))
-        raise typer.Exit
+
+app.command("propagate", help=PROPAGATE_HELP, no_args_is_help=True)(guarded(propagate))
+app.command("embed", help=EMBED_HELP, no_args_is_help=True)(guarded(embed))
+app.command("cluster", help=CLUSTER_HELP, no_args_is_help=True)(guarded(cluster))
+app.command("inspect", help=INSPECT_HELP, no_args_is_help=True)(guarded(inspect))
 
 
 def main() -> None:
     """Entry point of the ``bvdt`` command."""
-    app()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to stop
+    try:
+        app()
+    except KeyboardInterrupt:  # before a command began or after it ended
+        sys.exit(130)

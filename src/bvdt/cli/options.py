@@ -1,13 +1,151 @@
-"""Options that several commands share."""
+"""Options that several commands share; each help text fits one line of an 80-column screen."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-Seed = Annotated[int, typer.Option("--seed", help="Of the random choices.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads; default: every core.")]
+from ..features import SCALES, TextSettings
+from ..labelling import WalkSettings
+
+
+def parse_bandwidth(text: str) -> float | str:
+    """ "auto", "learn" or a number above 0."""
+    if text in ("auto", "learn"):
+        return text
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise typer.BadParameter(f"needs auto, learn or a number above 0; got {text!r}")
+    return value
+
+
+def parse_alpha(text: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise typer.BadParameter(f"needs a number from 0 to 1; got {text!r}")
+    return value
+
+
+def parse_ngrams(text: str) -> tuple[int, int]:
+    """ "2" or "1-3"."""
+    parts = text.split("-")
+    if len(parts) <= 2 and all(part.isascii() and part.isdigit() for part in parts):
+        low, high = int(parts[0]), int(parts[-1])
+        if 1 <= low <= high:
+            return low, high
+    raise typer.BadParameter(f"needs a length such as 1, or a range such as 1-2; got {text!r}")
+
+
+def at_least(low: int) -> Any:
+    """A parser of integers from ``low`` on."""
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = low - 1
+        if value < low:
+            raise typer.BadParameter(f"needs an integer ≥ {low}; got {text!r}")
+        return value
+
+    return parse
+
+
+def one_of(*names: str) -> Any:
+    """A parser that lets only these names pass."""
+
+    def parse(text: str) -> str:
+        if text not in names:
+            raise typer.BadParameter(f"needs one of {', '.join(names)}; got {text!r}")
+        return text
+
+    return parse
+
+
+def option(*names: str, help: str, metavar: str | None = None, **more: Any) -> Any:
+    """A typer option without its default in the help."""
+    return typer.Option(*names, help=help, metavar=metavar, show_default=False, **more)
+
+
+def count(*names: str, help: str, low: int, metavar: str = "N") -> Any:
+    """An option whose value is an integer from ``low`` on."""
+    return option(*names, help=help, metavar=metavar, parser=at_least(low))
+
+
+Input = Annotated[Path, typer.Argument(metavar="INPUT", show_default=False, hidden=True)]
+Output = Annotated[Path, option("--output", "-o", help="To .csv, .tsv, .jsonl or .parquet.", metavar="FILE")]
+Text = Annotated[str | None, option("--text", help='Column of texts; default "text".', metavar="COLUMN")]
+Id = Annotated[str | None, option("--id", help='Column of ids; default "id".', metavar="COLUMN")]
+Missing = Annotated[str | None, option("--missing", help="A label that means: none.", metavar="WORD")]
+Encoding = Annotated[str | None, option("--encoding", help="Of the text; default: guessed.", metavar="NAME")]
+
+Divergence = Annotated[
+    str | None, option("--divergence", help="squared_euclidean (default), gid, kl, ...", metavar="NAME")
+]
+Bandwidth = Annotated[
+    Any, option("--bandwidth", help="auto, learn or a number.", metavar="B", parser=parse_bandwidth)
+]
+Near = Annotated[Any, count("--near", help="Nearest points kept exactly.", low=0, metavar="K")]
+Trees = Annotated[Any, count("--trees", help="Trees averaged.", low=1, metavar="T")]
+Scale = Annotated[
+    Any, option("--scale", help="auto, tfidf, standard or none.", metavar="HOW", parser=one_of(*SCALES))
+]
+Ngrams = Annotated[
+    Any, option("--ngrams", help="Lengths of terms, such as 1-2.", metavar="N", parser=parse_ngrams)
+]
+Chars = Annotated[bool, option("--chars", help="Terms of characters, not of words.")]
+MinDf = Annotated[Any, count("--min-df", help="Leave out terms of fewer documents.", low=1)]
+StopWords = Annotated[
+    str | None, option("--stop-words", help="english, or a file of words.", metavar="WORDS")
+]
+
+Seed = Annotated[Any, count("--seed", help="Of the random choices; default 0.", low=0)]
+Jobs = Annotated[int | None, option("--jobs", "-j", help="Threads; default: every core.", metavar="N")]
+Quiet = Annotated[bool, option("--quiet", "-q", help="Print errors only.")]
+Json = Annotated[bool, option("--json", help="Print one JSON object instead.")]
+Debug = Annotated[bool, option("--debug", help="Show the traceback of an error.")]
+
+
+def text_settings(ngrams: Any, chars: bool, min_df: int | None, stop_words: str | None) -> TextSettings:
+    """From the command line's options; a range for characters defaults to 2 to 4."""
+    lengths = ngrams or ((2, 4) if chars else (1, 1))
+    return TextSettings("char" if chars else "word", lengths, min_df or 1, _stop_words(stop_words))
+
+
+def walk_settings(
+    divergence: str | None,
+    bandwidth: Any,
+    near: int | None,
+    trees: int | None,
+    scale: str | None,
+    text: TextSettings,
+    seed: int,
+    jobs: int | None,
+    progress: bool,
+) -> WalkSettings:
+    """From the command line's options."""
+    return WalkSettings(
+        divergence, bandwidth or "auto", near, trees, scale or "auto", text, seed, jobs, progress
+    )
+
+
+def _stop_words(given: str | None) -> tuple[str, ...]:
+    if given is None or given == "english":
+        return () if given is None else ("english",)
+    path = Path(given)
+    if not path.is_file():
+        raise ValueError(f'--stop-words needs "english" or a file of words; there is no file {given}')
+    try:
+        words = path.read_text(encoding="utf-8-sig").lower().split()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} needs words in UTF-8; byte {error.start} is not") from None
+    return tuple(dict.fromkeys(words))

@@ -1,0 +1,214 @@
+"""``bvdt embed`` and ``bvdt cluster``: coordinates or clusters of the documents, and a scatter of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from . import options as o
+from .guard import after_writing
+from .page import check_plot, scatter
+from .reading import Source, check_outputs, read, walk
+from .session import Session
+
+if TYPE_CHECKING:
+    from ..features import Features
+    from ..files import Documents
+
+_INPUT = """INPUT: .csv .tsv .jsonl .parquet, a folder of texts, .mtx .svm .npz .npy."""
+EMBED_HELP = f"""Write coordinates that place like documents near each other.
+
+{_INPUT}
+Writes id, x1, x2, ...: the walk's leading eigenvectors (diffusion coordinates).
+
+\b
+Example:
+  bvdt embed docs.csv -o map.csv --plot map.html
+"""
+CLUSTER_HELP = f"""Group the documents into k clusters.
+
+{_INPUT}
+Writes id, cluster; cluster 1 is the largest.
+
+\b
+Example:
+  bvdt cluster docs.csv -k 8 -o clusters.csv --plot clusters.png
+"""
+
+Plot = Annotated[Path | None, o.option("--plot", help="Scatter: .html, .png, .svg or .pdf.", metavar="FILE")]
+Labels = Annotated[
+    str | None, o.option("--labels", "-l", help="Column or file, to colour by.", metavar="COLUMN_OR_FILE")
+]
+LabelColumn = Annotated[
+    str | None, o.option("--labels", "-l", help="Column to leave out.", metavar="COLUMN_OR_FILE")
+]
+Components = Annotated[Any, o.count("--components", "-k", help="Coordinates; default 2.", low=1, metavar="K")]
+Clusters = Annotated[Any, o.count("--clusters", "-k", help="How many; default 8.", low=2, metavar="K")]
+
+
+def embed(
+    input: o.Input,
+    output: o.Output,
+    components: Components = 2,
+    plot: Plot = None,
+    labels: Labels = None,
+    text: o.Text = None,
+    id: o.Id = None,
+    encoding: o.Encoding = None,
+    divergence: o.Divergence = None,
+    bandwidth: o.Bandwidth = None,
+    near: o.Near = None,
+    trees: o.Trees = None,
+    scale: o.Scale = None,
+    ngrams: o.Ngrams = None,
+    chars: o.Chars = False,
+    min_df: o.MinDf = None,
+    stop_words: o.StopWords = None,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    session = Session(quiet=quiet, json=json)
+    source = Source(input, text, id, labels, None, encoding)
+    terms = o.text_settings(ngrams, chars, min_df, stop_words)
+    settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs, session.progress)
+    documents, _, _, operator = _prepare(session, "embed", source, output, plot, components + 1, settings)
+    with session.stage("coordinates"):
+        from ..estimators import SpectralEmbedding
+
+        found = SpectralEmbedding(components, random_state=seed, n_jobs=jobs).fit(operator=operator)
+    points = found.embedding_
+    session.result |= {"components": components, "eigenvalues": found.eigenvalues_.tolist()}
+    columns = {f"x{k + 1}": points[:, k] for k in range(components)}
+    _write(session, documents, columns, output)
+    if plot is not None:
+        _plot(session, plot, f"Map of {input.name}", documents, points, _names(documents.labels), output)
+    _say_written(session, output, plot)
+    session.finish()
+
+
+def cluster(
+    input: o.Input,
+    output: o.Output,
+    clusters: Clusters = 8,
+    plot: Plot = None,
+    labels: LabelColumn = None,
+    text: o.Text = None,
+    id: o.Id = None,
+    encoding: o.Encoding = None,
+    divergence: o.Divergence = None,
+    bandwidth: o.Bandwidth = None,
+    near: o.Near = None,
+    trees: o.Trees = None,
+    scale: o.Scale = None,
+    ngrams: o.Ngrams = None,
+    chars: o.Chars = False,
+    min_df: o.MinDf = None,
+    stop_words: o.StopWords = None,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    session = Session(quiet=quiet, json=json)
+    source = Source(input, text, id, labels, None, encoding)
+    terms = o.text_settings(ngrams, chars, min_df, stop_words)
+    settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs, session.progress)
+    documents, features, X, operator = _prepare(session, "cluster", source, output, plot, clusters, settings)
+    with session.stage("clusters"):
+        from ..estimators import SpectralClustering
+
+        found = SpectralClustering(clusters, random_state=seed, n_jobs=jobs).fit(operator=operator)
+    number = by_size(found.labels_)
+    _say_clusters(session, number, features, X)
+    _write(session, documents, {"cluster": number}, output)
+    if plot is not None:
+        from ..report import map_coordinates
+
+        points = map_coordinates(operator, random_state=seed)
+        names = [f"cluster {k}" for k in number]
+        _plot(session, plot, f"Clusters of {input.name}", documents, points, names, output)
+    _say_written(session, output, plot)
+    session.finish()
+
+
+def _prepare(
+    session: Session, command: str, source: Source, output: Path, plot: Path | None, least: int, settings: Any
+) -> tuple[Documents, Features, Any, Any]:
+    session.result["command"] = command
+    check_outputs(source, output, plot)
+    check_plot(plot)
+    documents = read(session, source, least=max(2, least))
+    session.say(f"Read {source.path}: {len(documents.ids):,} documents")
+    return documents, *walk(session, documents, settings)
+
+
+def by_size(labels: Any) -> Any:  # (N,) -> (N,)
+    """Cluster numbers from 1, the largest first."""
+    _, code, count = np.unique(labels, return_inverse=True, return_counts=True)
+    rank = np.empty(len(count), np.intp)
+    rank[np.argsort(-count, kind="stable")] = np.arange(1, len(count) + 1)
+    return rank[code]
+
+
+def _say_clusters(session: Session, number: Any, features: Features, X: Any) -> None:
+    sizes = np.bincount(number)[1:]
+    words = _words(number, features, X)
+    rows = [[str(k + 1), f"{size:,}", *([words[k]] if words else [])] for k, size in enumerate(sizes)]
+    session.say()
+    session.table(["cluster", "documents", *(["heaviest terms"] if words else [])], rows)
+    session.result["clusters"] = [
+        {"cluster": k + 1, "documents": int(size)} | ({"terms": words[k].split(", ")} if words else {})
+        for k, size in enumerate(sizes)
+    ]
+
+
+def _words(number: Any, features: Features, X: Any, n: int = 5) -> list[str]:
+    """The terms of largest mean weight in each cluster; none where there are no words."""
+    if features.kind != "text" or features.names is None:
+        return []
+    found = []
+    for k in range(1, number.max() + 1):
+        mean = np.asarray(X[np.flatnonzero(number == k)].mean(axis=0)).ravel()
+        found.append(", ".join(features.names[j] for j in np.argsort(-mean, kind="stable")[:n]))
+    return found
+
+
+def _names(labels: Any) -> list[str] | None:
+    if labels is None or not any(label is not None for label in labels):
+        return None
+    return ["not labelled" if label is None else label for label in labels]
+
+
+def _write(session: Session, documents: Documents, columns: dict[str, Any], output: Path) -> None:
+    from ..files import write_table
+
+    with session.stage("write"):
+        write_table(output, {"id": documents.ids} | columns)
+    session.result["output"] = str(output)
+
+
+def _plot(
+    session: Session,
+    path: Path,
+    title: str,
+    documents: Documents,
+    points: Any,
+    names: list[str] | None,
+    written: Path,
+) -> None:
+    if points.shape[1] < 2:
+        points = np.column_stack([points, np.zeros(len(points))])
+    with session.stage("plot"), after_writing(written):
+        scatter(path, title, documents, points, names)
+    session.result["plot"] = str(path)
+
+
+def _say_written(session: Session, output: Path, plot: Path | None) -> None:
+    names = ", ".join(str(path) for path in (output, plot) if path is not None)
+    session.say(f"\nWrote {names} in {session.seconds:.1f} s")

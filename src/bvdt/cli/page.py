@@ -1,0 +1,121 @@
+"""The pages that the commands write with ``--report`` and ``--plot``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..labelling import Labelling
+
+if TYPE_CHECKING:
+    from ..files import Documents
+    from ..model import Model
+
+
+def labelling_report(
+    path: Path,
+    documents: Documents,
+    labelling: Labelling,
+    model: Model,
+    suggestions: Sequence[int],
+    timings: Sequence[tuple[str, float]],
+    fitted: bool,
+) -> None:
+    """What was done and how sure it is; only documents of the fit itself (``fitted``) have a map."""
+    from ..report import Report, map_coordinates, write_report
+
+    operator = model.propagation.operator_
+    seed = model.propagation.random_state
+    write_report(
+        path,
+        Report(
+            title=f"Labels of {documents.path.name}",
+            summary=_summary(documents, labelling, model, fitted),
+            facts=_facts(documents, labelling, model),
+            ids=documents.ids,
+            labels=labelling.labels,
+            given=labelling.given,
+            confidence=labelling.confidence,
+            runner_up=labelling.runner_up,
+            texts=documents.texts,
+            coordinates=map_coordinates(operator, random_state=seed) if fitted else None,
+            holdout=model.holdout if fitted else None,
+            suggestions=suggestions,
+            operator=operator if fitted else None,
+            timings=list(timings),
+            tables=[],
+        ),
+    )
+
+
+def _summary(documents: Documents, labelling: Labelling, model: Model, fitted: bool) -> list[str]:
+    n, n_given, k = len(documents.ids), int(labelling.given.sum()), len(model.classes)
+    if fitted:
+        first = (
+            f"{n - n_given:,} of {n:,} documents got one of {k} labels from the {n_given:,} labelled ones."
+        )
+    else:
+        source = f" made from {model.source}" if model.source else ""
+        first = f"{n:,} documents got one of {k} labels from a model{source}."
+    confidence = labelling.confidence[~labelling.given]
+    more = []
+    if len(confidence):
+        unsure = int((confidence < 0.5).sum())
+        more.append(f"Their mean confidence is {confidence.mean():.2f}; {unsure:,} are below 0.5.")
+    if fitted and model.holdout is None:
+        more.append("The accuracy was not measured.")
+    return [first, *more]
+
+
+def _facts(documents: Documents, labelling: Labelling, model: Model) -> list[tuple[str, str]]:
+    from .reading import describe
+
+    return [
+        ("documents", f"{len(documents.ids):,}"),
+        ("labels given", f"{int(labelling.given.sum()):,}"),
+        ("classes", f"{len(model.classes):,}"),
+        ("walk", describe(model.features, model.propagation.operator_)),
+        ("bandwidth", f"{model.propagation.operator_.bandwidth:.4g}"),
+        ("α", f"{model.propagation.alpha:g}"),
+    ]
+
+
+def scatter(
+    path: Path,
+    title: str,
+    documents: Documents,
+    coordinates: Any,
+    labels: Sequence[str] | None,
+    operator: Any = None,
+) -> None:
+    """Points coloured by label: a page with a map for .html, else a picture."""
+    if path.suffix.lower() in (".html", ".htm"):
+        from ..report import Report, write_report
+
+        n = len(documents.ids)
+        page = Report(
+            title=title,
+            summary=[f"{n:,} documents of {documents.path.name}."],
+            ids=documents.ids,
+            labels=labels,
+            texts=documents.texts,
+            coordinates=np.asarray(coordinates[:, :2], float),
+            operator=operator,
+        )
+        write_report(path, page)
+    else:
+        from ..scatter import write_scatter
+
+        write_scatter(path, coordinates, labels, title)
+
+
+def check_plot(path: Path | None) -> None:
+    """Refuse early what ``scatter`` could not write."""
+    if path is None or path.suffix.lower() in (".html", ".htm"):
+        return
+    from ..scatter import check_scatter
+
+    check_scatter(path)

@@ -1,0 +1,316 @@
+"""``bvdt propagate``: labels for all documents from the labels of a few, or with a saved model."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from ..labelling import Labelling, WalkSettings, encode, propagation
+from . import options as o
+from .guard import after_writing
+from .reading import Source, check_outputs, read, walk
+from .session import Session, shortened
+
+if TYPE_CHECKING:
+    from ..files import Documents
+    from ..holdout import Holdout
+    from ..model import Model
+
+PROPAGATE_HELP = """Label all documents from the labels of a few.
+
+INPUT: .csv .tsv .jsonl .parquet, a folder of texts, .mtx .svm .npz .npy.
+Writes id, label, confidence, runner_up, entropy, given; in INPUT's order.
+
+\b
+Examples:
+  bvdt propagate docs.csv --labels topic -o out.csv --save topics.bvdt
+  bvdt propagate new.csv --model topics.bvdt -o new-out.csv
+"""
+
+Labels = Annotated[
+    str | None, o.option("--labels", "-l", help="Column with blanks, or a file.", metavar="COLUMN_OR_FILE")
+]
+Report = Annotated[Path | None, o.option("--report", help="Write a page to look at, .html.", metavar="FILE")]
+Save = Annotated[Path | None, o.option("--save", help="Write the model, .bvdt.", metavar="FILE")]
+ModelFile = Annotated[Path | None, o.option("--model", help="Predict with a saved model.", metavar="FILE")]
+Suggest = Annotated[
+    Any, o.option("--suggest", help="List N documents to label next.", metavar="N", parser=o.at_least(0))
+]
+Hidden = Annotated[
+    float | None,
+    o.option("--holdout", help="Labels hidden to test; default 0.2, 0: none.", metavar="SHARE"),
+]
+Alpha = Annotated[
+    Any, o.option("--alpha", help="Share taken from neighbours, 0-1.", metavar="A", parser=o.parse_alpha)
+]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to do with the documents."""
+
+    output: Path
+    report: Path | None
+    save: Path | None
+    suggest: int
+    holdout: float | None
+    alpha: float | None
+    settings: WalkSettings
+
+
+def propagate(
+    input: o.Input,
+    output: o.Output,
+    labels: Labels = None,
+    text: o.Text = None,
+    id: o.Id = None,
+    missing: o.Missing = None,
+    encoding: o.Encoding = None,
+    report: Report = None,
+    save: Save = None,
+    model: ModelFile = None,
+    suggest: Suggest = 0,
+    holdout: Hidden = None,
+    alpha: Alpha = None,
+    divergence: o.Divergence = None,
+    bandwidth: o.Bandwidth = None,
+    near: o.Near = None,
+    trees: o.Trees = None,
+    scale: o.Scale = None,
+    ngrams: o.Ngrams = None,
+    chars: o.Chars = False,
+    min_df: o.MinDf = None,
+    stop_words: o.StopWords = None,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    session = Session(quiet=quiet, json=json)
+    source = Source(input, text, id, labels, missing, encoding)
+    terms = o.text_settings(ngrams, chars, min_df, stop_words)
+    settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs, session.progress)
+    task = Task(output, report, save, suggest, holdout, alpha, settings)
+    session.result["command"] = "propagate"
+    if model is None:
+        _label(session, source, task)
+    else:
+        made = {"--labels": labels, "--save": save, "--suggest": suggest, "--holdout": holdout}
+        made |= {"--alpha": alpha, "--divergence": divergence, "--bandwidth": bandwidth, "--near": near}
+        made |= {"--trees": trees, "--scale": scale, "--ngrams": ngrams, "--chars": chars}
+        made |= {"--min-df": min_df, "--stop-words": stop_words, "--missing": missing}
+        _refuse_with_model(made)
+        _predict(session, source, model, task)
+    session.finish()
+
+
+def _refuse_with_model(made: dict[str, Any]) -> None:
+    useless = [name for name, value in made.items() if value not in (None, False, 0)]
+    if useless:
+        names = ", ".join(useless)
+        raise ValueError(f"--model brings its own labels and settings; leave out {names}, or --model")
+
+
+# -- labels from labels ------------------------------------------------------------------------------------
+
+
+def _label(session: Session, source: Source, task: Task) -> None:
+    from ..model import Model
+
+    check_outputs(source, task.output, task.report, task.save)
+    if source.labels is None and not source.path.is_dir():
+        raise ValueError(
+            "--labels is missing: name the column of labels (blank where there is none), or a file of them"
+        )
+    documents = read(session, source, least=2)
+    classes, codes = _classes(session, source, documents)
+    features, _, operator = walk(session, documents, task.settings)
+    with session.stage("propagate"):
+        fitted = propagation(features, task.settings, task.alpha).fit(y=codes, operator=operator)
+    measured = _measure(session, fitted, classes, codes, task)
+    labelling = Labelling.of(fitted.label_distributions_, classes, codes)
+    _say_counts(session, labelling, classes)
+    suggestions = _suggest(session, fitted, documents, labelling, task)
+    written = _write(session, documents, labelling, task)
+    model = Model(features, fitted, classes, measured, source.path.name)
+    if task.save is not None:
+        with after_writing(*written):
+            _save(session, model, task.save)
+        written.append(task.save)
+    if task.report is not None:
+        with after_writing(*written):
+            _report(session, documents, labelling, task.report, model, suggestions)
+        written.append(task.report)
+    _say_written(session, written)
+
+
+def _classes(session: Session, source: Source, documents: Documents) -> tuple[list[str], Any]:
+    given = documents.labels or []
+    classes, codes = encode(given)
+    n_labels = int((codes >= 0).sum())
+    if not n_labels:
+        where = f"{source.labels!r}" if source.labels else "its subfolders"
+        raise ValueError(
+            f"{source.path} has no labels in {where}: all {len(documents.ids)} documents are without; "
+            "label a few of each class first"
+        )
+    n = len(documents.ids)
+    kinds = f"{len(classes)} class" + ("es" if len(classes) != 1 else "")
+    session.say(f"Read {source.path}: {n:,} documents, {n_labels:,} of them labelled, {kinds}")
+    session.result |= {"labelled": n_labels, "classes": classes}
+    if len(classes) == 1:
+        session.note(f"there is only one class, {classes[0]!r}: every document will get it")
+    return classes, codes
+
+
+def _measure(session: Session, fitted: Any, classes: list[str], codes: Any, task: Task) -> Holdout | None:
+    from ..holdout import measure_holdout, n_folds_for, why_not
+
+    session.result["holdout"] = None
+    if task.holdout == 0:
+        return None
+    reason = why_not(codes, classes, **({} if task.holdout is None else {"least": 2}))
+    if reason:
+        session.say(f"Accuracy: not measured, {reason}")
+        return None
+    share = 0.2 if task.holdout is None else task.holdout
+    with session.steps("measure accuracy", n_folds_for(share)) as advance:
+        found = measure_holdout(
+            fitted,
+            fitted.operator_,
+            codes,
+            classes,
+            share=share,
+            random_state=task.settings.seed,
+            advance=advance,
+        )
+    interval = f"95 % interval {100 * found.low:.1f} to {100 * found.high:.1f}"
+    session.say(
+        f"Accuracy on hidden labels: {100 * found.accuracy:.1f} % "
+        f"({interval}; {found.n:,} labels, each hidden once)"
+    )
+    if found.untested:
+        session.note(f"classes with one label could not be tested: {', '.join(found.untested)}")
+    session.result["holdout"] = asdict(found) | {"confusion": found.confusion.tolist()}
+    return found
+
+
+def _suggest(
+    session: Session, fitted: Any, documents: Documents, labelling: Labelling, task: Task
+) -> list[int]:
+    """What to label next: as many as asked for; for a report at least 20."""
+    wanted = max(task.suggest, 20 if task.report else 0)
+    if not wanted:
+        return []
+    with session.stage("suggest"):
+        found = [int(i) for i in fitted.suggest(wanted)]
+    if task.suggest:
+        _say_suggestions(session, found[: task.suggest], documents, labelling)
+    return found
+
+
+def _say_suggestions(session: Session, found: list[int], documents: Documents, labelling: Labelling) -> None:
+    texts = documents.texts
+    session.say("\nLabel these next, the most useful first:")
+    head = ["id", "label", "confidence", "runner_up"] + ([] if texts is None else ["text"])
+    rows = [
+        [documents.ids[i], labelling.labels[i], f"{labelling.confidence[i]:.2f}", labelling.runner_up[i]]
+        + ([] if texts is None else [shortened(texts[i], 40)])
+        for i in found
+    ]
+    session.table(head, rows)
+    session.result["suggestions"] = [
+        {"id": row[0], "label": row[1], "confidence": float(labelling.confidence[i]), "runner_up": row[3]}
+        for i, row in zip(found, rows, strict=True)
+    ]
+
+
+# -- labels from a model -----------------------------------------------------------------------------------
+
+
+def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
+    from ..model import load_model
+
+    check_outputs(source, task.output, task.report)
+    with session.stage("load the model"):
+        model = load_model(path, n_jobs=task.settings.jobs)
+    documents = read(session, source, least=1)
+    n, kinds = len(documents.ids), len(model.classes)
+    session.say(f"Read {source.path}: {n:,} documents; {path}: {kinds} classes")
+    with session.stage("predict"):
+        P = model.predict_proba(documents)
+    labelling = Labelling.of(P, model.classes)
+    session.result |= {"model": str(path), "classes": model.classes}
+    if model.holdout is not None:
+        session.say(f"Accuracy when the model was made: {model.holdout}")
+    _say_counts(session, labelling, model.classes)
+    written = _write(session, documents, labelling, task)
+    if task.report is not None:
+        with after_writing(*written):
+            _report(session, documents, labelling, task.report, model, _least_sure(labelling), fitted=False)
+        written.append(task.report)
+    _say_written(session, written)
+
+
+def _least_sure(labelling: Labelling, n: int = 20) -> list[int]:
+    return [int(i) for i in np.argsort(-labelling.entropy, kind="stable")[:n]]
+
+
+# -- results -----------------------------------------------------------------------------------------------
+
+
+def _say_counts(session: Session, labelling: Labelling, classes: list[str]) -> None:
+    counts = labelling.counts(classes)
+    shown = sorted(counts, key=lambda row: -row[1] - row[2])[:25]
+    session.say()
+    session.table(
+        ["label", "given", "predicted", "mean confidence"],
+        [
+            [name, f"{given:,}", f"{predicted:,}", "-" if mean is None else f"{mean:.2f}"]
+            for name, given, predicted, mean in shown
+        ],
+    )
+    if len(counts) > len(shown):
+        session.say(f"  ... and {len(counts) - len(shown)} more classes")
+    session.result["predicted"] = {name: predicted for name, _, predicted, _ in counts}
+
+
+def _write(session: Session, documents: Documents, labelling: Labelling, task: Task) -> list[Path]:
+    from ..files import write_table
+
+    with session.stage("write"):
+        write_table(task.output, labelling.columns(documents.ids))
+    session.result["output"] = str(task.output)
+    return [task.output]
+
+
+def _save(session: Session, model: Model, path: Path) -> None:
+    from ..model import save_model
+
+    with session.stage("save the model"):
+        save_model(path, model)
+    session.result["model"] = str(path)
+
+
+def _report(
+    session: Session,
+    documents: Documents,
+    labelling: Labelling,
+    path: Path,
+    model: Model,
+    suggestions: list[int],
+    fitted: bool = True,
+) -> None:
+    from .page import labelling_report
+
+    with session.stage("report"):
+        labelling_report(path, documents, labelling, model, suggestions, session.timings, fitted)
+    session.result["report"] = str(path)
+
+
+def _say_written(session: Session, written: list[Path]) -> None:
+    session.say(f"\nWrote {', '.join(map(str, written))} in {session.seconds:.1f} s")

@@ -1,0 +1,102 @@
+"""What a command says while it works and at its end: lines, or one JSON object; bars on a terminal only."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from .._running import progress_bar
+
+
+class Session:
+    """Lines to stdout unless quiet; with ``json`` they are kept back and ``result`` is printed at the end."""
+
+    def __init__(self, *, quiet: bool = False, json: bool = False) -> None:
+        self.quiet, self.json = quiet, json
+        self.result: dict[str, Any] = {}
+        self.timings: list[tuple[str, float]] = []
+        self.progress = not quiet and not json and sys.stderr.isatty()
+        self._start = time.perf_counter()
+
+    def say(self, line: str = "") -> None:
+        """A line for people."""
+        if not self.quiet and not self.json:
+            typer.echo(printable(line))
+
+    def note(self, line: str) -> None:
+        """Something to know that is not an error, on stderr; kept in the JSON object too."""
+        self.result.setdefault("notes", []).append(line)
+        if not self.quiet:
+            typer.echo(f"note: {printable(line)}", err=True)
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """An aligned table; columns of numbers to the right."""
+        for line in aligned(columns, rows):
+            self.say(line)
+
+    @contextmanager
+    def stage(self, title: str, *, own_bar: bool = False) -> Iterator[None]:
+        """Time a part of the work, and show that it runs; ``own_bar`` where the work draws its own."""
+        start = time.perf_counter()
+        if self.progress and not own_bar:
+            from rich.console import Console
+
+            with Console(stderr=True).status(f"{title} ..."):
+                yield
+        else:
+            yield
+        self.timings.append((title, time.perf_counter() - start))
+
+    @contextmanager
+    def steps(self, title: str, total: int) -> Iterator[Callable[[int], None]]:
+        """A timed stage of known length; yields ``advance(count)``."""
+        with self.stage(title, own_bar=True), progress_bar(self.progress, title, total) as advance:
+            yield advance
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._start
+
+    def finish(self) -> None:
+        """Print the JSON object, if that was asked for."""
+        if not self.json:
+            return
+        self.result["seconds"] = {name: round(value, 3) for name, value in self.timings}
+        self.result["seconds"]["total"] = round(self.seconds, 3)
+        typer.echo(json.dumps(self.result, ensure_ascii=False))
+
+
+def printable(line: str) -> str:
+    """The line without control characters, which a file's ids or labels could smuggle to the terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in line)
+
+
+def shortened(text: str, width: int) -> str:
+    """The beginning of a text on one line."""
+    text = " ".join(text[: 4 * width].split())
+    return text if len(text) <= width else text[: width - 3].rstrip() + "..."
+
+
+def aligned(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a table with a head; a column whose cells are all numbers is set to the right."""
+    cells = [list(columns), *([shortened(cell, 44) for cell in row] for row in rows)]
+    widths = [max(len(row[j]) for row in cells) for j in range(len(columns))]
+    numeric = [all(_is_number(row[j]) for row in cells[1:]) for j in range(len(columns))]
+    return [
+        "  "
+        + "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        ).rstrip()
+        for row in cells
+    ]
+
+
+def _is_number(cell: str) -> bool:
+    return cell in ("", "-") or cell.replace(",", "").replace(".", "", 1).lstrip("-").isdigit()

@@ -1,0 +1,179 @@
+"""Every input becomes Documents: ids, texts or points, labels where there are any, in the input's order."""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .columns import Roles, take
+from .folder import folder_labels, read_folder
+from .formats import MATRICES, open_table, refuse, suffix_of, table_suffixes
+from .labels import Keyed, read_labels, suspicious
+from .matrices import read_matrix
+from .table import Table
+
+
+@dataclass(frozen=True)
+class Documents:
+    """What was read: N ids and either N texts or N rows of numbers.
+
+    ids : of the id column, a folder's relative paths, else the rows' numbers from 1.
+    X : ndarray or csr_array (N, d), None where there are texts.
+    features : names of the numeric columns of a table.
+    labels : None where none were asked for; an entry None is a document without a label.
+    notes : sentences on what was guessed: columns, encoding, files left out.
+    """
+
+    path: Path
+    ids: list[str]
+    texts: list[str] | None = None
+    X: Any = None
+    features: list[str] | None = None
+    labels: list[str | None] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def read_documents(
+    path: str | Path,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    labels: str | None = None,
+    encoding: str | None = None,
+    missing: str | None = None,
+) -> Documents:
+    """Read a table, a folder of text files or a matrix.
+
+    Parameters
+    ----------
+    path : .csv .tsv .jsonl .parquet; a folder; .mtx, svmlight (.svm .svmlight .libsvm .feat .dat), .npz .npy;
+        text formats may be packed, .gz.
+    text : column of the texts; default: one named text, else the longest strings; with none, all columns
+        beside the id and the label are numbers.
+    id : column of the ids; default: one named id, else the row numbers from 1.
+    labels : a column of the input ("target" in svmlight, an array of an .npz, "folder" for the subfolders of
+        a folder, which is also its default), else a file with the columns id and label, or one label a line.
+    encoding : of the text; default: UTF-8, else Windows-1252 with a note.
+    missing : a label that means "not labelled", beside blanks; for formats that know no blank.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(errno.ENOENT, "there is no such file or folder", str(path))
+    suffix = suffix_of(path)
+    if path.is_dir():
+        documents, known = _from_folder(path, text, id, labels, encoding, missing)
+    elif suffix in table_suffixes():
+        documents, known = _from_table(path, text, id, labels, encoding, missing)
+    elif suffix in MATRICES:
+        documents, known = _from_matrix(path, suffix, text, id, labels, missing)
+    else:
+        raise refuse(path)
+    if known is not None and labels is not None:
+        found, notes = read_labels(Path(labels), known, missing, encoding)
+        documents = replace(documents, labels=found, notes=(*documents.notes, *notes))
+    note = suspicious(documents.labels or [])
+    return documents if note is None else replace(documents, notes=(*documents.notes, note))
+
+
+# Each of these returns the documents and, where the labels are in a second file, what to join them to.
+
+
+def _from_table(
+    path: Path,
+    text: str | None,
+    id: str | None,
+    labels: str | None,
+    encoding: str | None,
+    missing: str | None,
+) -> tuple[Documents, Keyed | None]:
+    column = None if labels is None or Path(labels).is_file() else labels
+    wanted = [name for name in (text, id, column) if name is not None]
+    table = open_table(path, encoding, wanted)
+    from_file = labels is not None and labels not in table.columns
+    if from_file:
+        _need_file(path, labels, table.known(labels or ""))
+    roles, taken = take(table, text, id, None if from_file else labels, missing)
+    X = np.concatenate(taken.numbers) if taken.numbers else None
+    ids = taken.ids or [str(row) for row in range(1, 1 + (len(taken.texts) if X is None else len(X)))]
+    documents = Documents(
+        path,
+        ids,
+        taken.texts if X is None else None,
+        X,
+        None if X is None else [table.columns[index] for index in roles.numbers],
+        None if roles.label is None else taken.labels,
+        (*table.notes, *_choices(table, roles, text)),
+    )
+    if X is None and not any(map(str.strip, taken.texts)):
+        raise ValueError(
+            f'{path} has no text: column "{table.columns[roles.text or 0]}" is blank in every row'
+        )
+    id_name = None if roles.id is None else table.columns[roles.id]
+    return documents, Keyed(path, ids, id_name) if from_file else None
+
+
+def _choices(table: Table, roles: Roles, text: str | None) -> list[str]:
+    if roles.text is None:
+        names = [table.columns[index] for index in roles.numbers]
+        shown = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+        return [
+            f"{table.path}: no column holds text; the points are its {len(names)} columns of numbers: {shown}"
+        ]
+    name = table.columns[roles.text]
+    return (
+        [] if text is not None or name.lower() == "text" else [f'{table.path}: the text is column "{name}"']
+    )
+
+
+def _need_file(path: Path, labels: str | None, known: str) -> None:
+    if not Path(labels or "").is_file():
+        raise ValueError(
+            f'{path} has no column "{labels}" and there is no file of labels with that name; {known}'
+        )
+
+
+def _from_folder(
+    path: Path,
+    text: str | None,
+    id: str | None,
+    labels: str | None,
+    encoding: str | None,
+    missing: str | None,
+) -> tuple[Documents, Keyed | None]:
+    if text is not None or id is not None:
+        raise ValueError(f"{path} is a folder: its files are the texts, their names the ids; name no columns")
+    from_file = labels not in (None, "folder")
+    if from_file:
+        _need_file(path, labels, 'write "folder" to take the subfolders\' names')
+    ids, texts, notes = read_folder(path, encoding)
+    found = None if from_file else folder_labels(ids, missing)
+    if labels == "folder" and found is None:
+        raise ValueError(
+            f"{path} has no subfolders to take labels from; give a file of labels with the columns id, label"
+        )
+    documents = Documents(path, ids, texts, labels=found, notes=tuple(notes))
+    return documents, Keyed(path, ids, None) if from_file else None
+
+
+def _from_matrix(
+    path: Path, suffix: str, text: str | None, id: str | None, labels: str | None, missing: str | None
+) -> tuple[Documents, Keyed | None]:
+    if text is not None:
+        raise ValueError(f'{path} is a matrix and has no column of text; leave "{text}" out')
+    matrix = read_matrix(path, suffix)
+    n, width = matrix.X.shape
+    if id is not None and id not in matrix.fields:
+        raise ValueError(f'{path} has no array "{id}" with an id for each of its {n} rows; leave it out')
+    ids = matrix.fields[id] if id is not None else [str(row) for row in range(1, n + 1)]
+    from_file = labels is not None and labels not in matrix.fields
+    if from_file:
+        inside = ", ".join(matrix.fields) or "nothing"
+        _need_file(path, labels, f"beside the matrix it holds {inside}")
+    blank = {"", missing}
+    given = None if labels is None or from_file else matrix.fields[labels]
+    found = None if given is None else [None if label.strip() in blank else label.strip() for label in given]
+    return Documents(path, ids, X=matrix.X, labels=found), Keyed(path, ids, id, width) if from_file else None

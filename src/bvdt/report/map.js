@@ -1,0 +1,229 @@
+// The map of the points: drawn on a canvas, the nearest point found through a grid; no library.
+(() => {
+  "use strict";
+  const source = document.getElementById("map-data");
+  if (!source) return;
+  const data = JSON.parse(source.textContent);
+  const figure = document.getElementById("map");
+  const canvas = figure.querySelector("canvas");
+  const tip = figure.querySelector(".tip");
+  const pen = canvas.getContext("2d");
+  const bytes = (name) => data[name] === undefined ? null
+    : Uint8Array.from(atob(data[name]), (c) => c.charCodeAt(0));
+  const words = (name) => { const b = bytes(name); return b && new Uint16Array(b.buffer); };
+  const xy = words("xy"), label = words("label"), confidence = words("confidence"), runnerUp = words("runnerUp");
+  const given = bytes("given"), n = data.n, marks = data.marks, colours = marks / 2;
+  const markOf = (i) => label ? Math.min(label[i], marks) : 0;
+
+  // Points by mark, the given ones apart: they are drawn last, with a rim.
+  const groups = Array.from({ length: marks + 1 }, () => []), rimmed = [];
+  for (let i = 0; i < n; i++) (given[i] ? rimmed : groups[markOf(i)]).push(i);
+
+  // Grid: the points of cell c are order[first[c]] … order[first[c + 1] - 1].
+  const G = Math.max(1, Math.min(256, Math.ceil(Math.sqrt(n / 2))));
+  const cellOf = (v) => Math.min(G - 1, Math.max(0, Math.floor(v * G / 65536)));
+  const first = new Uint32Array(G * G + 1), order = new Uint32Array(n);
+  const cell = (i) => cellOf(xy[2 * i + 1]) * G + cellOf(xy[2 * i]);
+  for (let i = 0; i < n; i++) first[cell(i) + 1]++;
+  for (let c = 0; c < G * G; c++) first[c + 1] += first[c];
+  const next = first.slice();
+  for (let i = 0; i < n; i++) order[next[cell(i)]++] = i;
+
+  let width = 0, height = 0, zoom = 1, left = 0, top = 0, current = -1, only = -1, printing = false;
+  const margin = 14;
+  const scale = () => zoom * (Math.min(width, height) - 2 * margin) / 65535;
+  const screenX = (i) => left + xy[2 * i] * scale();
+  const screenY = (i) => top + (65535 - xy[2 * i + 1]) * scale();
+
+  function home() {
+    zoom = 1;
+    left = (width - 65535 * scale()) / 2;
+    top = (height - 65535 * scale()) / 2;
+  }
+  function zoomAt(x, y, factor) {
+    const before = scale();
+    zoom = Math.min(64, Math.max(1, zoom * factor));
+    left = x - (x - left) * scale() / before;
+    top = y - (y - top) * scale() / before;
+    if (zoom === 1) home();
+    canvas.classList.toggle("zoomed", zoom > 1);
+    show(-1);
+    draw();
+  }
+
+  const style = getComputedStyle(document.documentElement);
+  const value = (name) => style.getPropertyValue((printing ? "--print-" : "--") + name).trim();
+  const palette = () => {
+    const list = [];
+    for (let k = 0; k < marks; k++) list.push(value("c" + k % colours));
+    return list.concat(value("other"));
+  };
+  const radius = () => Math.max(1.1, Math.min(5, 150 / Math.sqrt(n))) * Math.pow(zoom, 0.35);
+
+  function trace(i, mark, r) {
+    const x = screenX(i), y = screenY(i);
+    if (x < -r || y < -r || x > width + r || y > height + r) return;
+    if (mark >= colours && mark < marks) pen.rect(x - 0.88 * r, y - 0.88 * r, 1.76 * r, 1.76 * r);
+    else { pen.moveTo(x + r, y); pen.arc(x, y, r, 0, 6.2832); }
+  }
+  let waiting = 0;
+  function draw() { if (!waiting) waiting = requestAnimationFrame(() => { waiting = 0; paint(); }); }
+  function paint() {
+    const ratio = window.devicePixelRatio || 1, colour = palette(), r = radius();
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    const visible = (mark) => only < 0 || only === mark;
+    for (const pass of [false, true]) for (let m = 0; m <= marks; m++) {
+      if (visible(m) !== pass || !groups[m].length) continue;
+      pen.globalAlpha = pass ? 0.8 : 0.07;
+      pen.fillStyle = colour[m];
+      // Short paths: one path of many thousand parts is slow, and overlapping parts must add up.
+      for (let at = 0; at < groups[m].length; at += 50) {
+        pen.beginPath();
+        for (const i of groups[m].slice(at, at + 50)) trace(i, m, r);
+        pen.fill();
+      }
+    }
+    pen.lineWidth = Math.max(1, r / 2.5);
+    pen.strokeStyle = value("ink");
+    for (const i of rimmed) {
+      const m = markOf(i);
+      pen.globalAlpha = visible(m) ? 1 : 0.07;
+      pen.fillStyle = colour[m];
+      pen.beginPath();
+      trace(i, m, r * 1.35 + 0.6);
+      pen.fill();
+      pen.stroke();
+    }
+    pen.globalAlpha = 1;
+    if (current >= 0) {
+      pen.lineWidth = 2.5;
+      pen.beginPath();
+      pen.arc(screenX(current), screenY(current), r + 6, 0, 6.2832);
+      pen.stroke();
+    }
+  }
+
+  function nearest(px, py, reach) {
+    const s = scale(), x = (px - left) / s, y = 65535 - (py - top) / s, far = reach / s;
+    let best = -1, least = far * far;
+    for (let row = cellOf(y - far); row <= cellOf(y + far); row++)
+      for (let column = cellOf(x - far); column <= cellOf(x + far); column++) {
+        const c = row * G + column;
+        for (let k = first[c]; k < first[c + 1]; k++) {
+          const i = order[k];
+          if (only >= 0 && markOf(i) !== only) continue;
+          const dx = xy[2 * i] - x, dy = xy[2 * i + 1] - y, d = dx * dx + dy * dy;
+          if (d < least) { least = d; best = i; }
+        }
+      }
+    return best;
+  }
+
+  const line = (name, text) => {
+    const part = document.createElement("div");
+    part.className = name;
+    part.dir = "auto";
+    part.textContent = text;
+    tip.append(part);
+  };
+  function show(i) {
+    if (i === current) return;
+    current = i;
+    tip.hidden = i < 0;
+    draw();
+    if (i < 0) return;
+    tip.replaceChildren();
+    line("tip-id", data.ids[i]);
+    if (label) {
+      let text = data.classes[label[i]] || "no label";
+      if (given[i]) text += " · given";
+      else if (confidence) text += " · " + (confidence[i] / 10).toFixed(0) + " % sure";
+      line("tip-label", text);
+      if (!given[i] && runnerUp && runnerUp[i] < data.classes.length)
+        line("tip-next", "or " + data.classes[runnerUp[i]]);
+    }
+    if (data.texts) line("tip-text", data.texts[i]);
+    const x = screenX(i), y = screenY(i), w = tip.offsetWidth, h = tip.offsetHeight;
+    tip.style.left = Math.max(4, Math.min(width - w - 4, x - w / 2)) + "px";
+    tip.style.top = (y - h - 16 >= 4 ? y - h - 16 : Math.min(y + 16, height - 20)) + "px";
+  }
+
+  // Mouse and finger: hover or tap shows the nearest point; dragging moves a zoomed map.
+  let grip = null;
+  const place = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+  canvas.addEventListener("pointermove", (event) => {
+    const [x, y] = place(event);
+    if (grip && zoom > 1) {
+      left += x - grip[0];
+      top += y - grip[1];
+      grip = [x, y];
+      show(-1);
+      draw();
+    } else if (!grip) show(nearest(x, y, 24));
+  });
+  canvas.addEventListener("pointerdown", (event) => { grip = place(event); show(nearest(...grip, 28)); });
+  canvas.addEventListener("pointerup", () => { grip = null; });
+  canvas.addEventListener("pointercancel", () => { grip = null; });
+  canvas.addEventListener("pointerleave", (event) => { grip = null; if (event.pointerType === "mouse") show(-1); });
+  canvas.addEventListener("dblclick", (event) => zoomAt(...place(event), 2));
+  canvas.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey) return; // the page scrolls; a pinch on a touchpad arrives with ctrlKey
+    event.preventDefault();
+    zoomAt(...place(event), Math.exp(-event.deltaY / 100));
+  }, { passive: false });
+  for (const button of figure.querySelectorAll("[data-zoom]"))
+    button.addEventListener("click", () => zoomAt(width / 2, height / 2, Number(button.dataset.zoom)));
+
+  // Keyboard: arrows go to the nearest point that way, + and - zoom, Escape closes.
+  const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+  function step(way) {
+    if (current < 0) return show(nearest(width / 2, height / 2, 1e9));
+    let best = -1, least = Infinity;
+    for (let i = 0; i < n; i++) {
+      if (i === current || (only >= 0 && markOf(i) !== only)) continue;
+      const dx = xy[2 * i] - xy[2 * current], dy = xy[2 * i + 1] - xy[2 * current + 1];
+      const along = dx * way[0] + dy * way[1], aside = Math.abs(dx * way[1]) + Math.abs(dy * way[0]);
+      if (along > 0 && along >= aside && along + 2 * aside < least) { least = along + 2 * aside; best = i; }
+    }
+    if (best >= 0) show(best);
+  }
+  canvas.addEventListener("keydown", (event) => {
+    if (ways[event.key]) step(ways[event.key]);
+    else if (event.key === "+" || event.key === "=") zoomAt(width / 2, height / 2, 1.6);
+    else if (event.key === "-") zoomAt(width / 2, height / 2, 1 / 1.6);
+    else if (event.key === "Escape") show(-1);
+    else return;
+    event.preventDefault();
+  });
+  canvas.addEventListener("blur", () => show(-1));
+
+  // Legend: a class alone, then all again.
+  const keys = figure.querySelectorAll("[data-mark]");
+  for (const key of keys) key.addEventListener("click", () => {
+    only = only === Number(key.dataset.mark) ? -1 : Number(key.dataset.mark);
+    for (const other of keys) other.setAttribute("aria-pressed", String(Number(other.dataset.mark) === only));
+    show(-1);
+    draw();
+  });
+
+  function resize() {
+    const ratio = window.devicePixelRatio || 1;
+    if (width === canvas.clientWidth && height === canvas.clientHeight && canvas.width === Math.round(width * ratio)) return;
+    width = canvas.clientWidth;
+    height = canvas.clientHeight;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    show(-1);
+    home();
+    paint();
+  }
+  new ResizeObserver(resize).observe(canvas);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  window.addEventListener("beforeprint", () => { printing = true; show(-1); paint(); });
+  window.addEventListener("afterprint", () => { printing = false; paint(); });
+  resize();
+})();

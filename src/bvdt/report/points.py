@@ -1,0 +1,92 @@
+"""The map's points, packed: coordinates and class numbers in base64, ids and texts' beginnings as JSON.
+
+A page for 50 000 documents stays below 8 MB: with more points a sample is shown (every given label and every
+suggestion in it), and the texts are cut shorter the more there are.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .escape import beginning, clean
+from .model import Report
+from .palette import N_CLASSES
+
+MAX_POINTS = 50_000
+TEXT_BYTES = 5_000_000  # of all texts' beginnings together
+TEXT_CHARS = 160  # of one
+ID_CHARS = 60
+
+
+def class_order(report: Report) -> list[str]:
+    """All labels, the most frequent first; equal ones by name."""
+    counts = Counter(report.labels or ())
+    return sorted(counts, key=lambda label: (-counts[label], label))
+
+
+def mark_of(order: list[str]) -> dict[str, int]:
+    """The mark of each label on the map: its place in the order, or the last mark for "other"."""
+    return {label: min(place, N_CLASSES) for place, label in enumerate(order)}
+
+
+def shown_points(report: Report, limit: int = MAX_POINTS) -> NDArray[np.intp]:
+    """All points, or a sample of ``limit`` that keeps suggestions and given labels as far as they fit."""
+    n_points = report.n_points
+    if n_points <= limit:
+        return np.arange(n_points)
+    wanted = report.is_given().astype(float)
+    wanted[np.asarray(report.suggestions, np.intp)] = 2
+    shuffled = np.random.default_rng(0).permutation(n_points)
+    return np.sort(shuffled[np.argsort(-wanted[shuffled], kind="stable")[:limit]])
+
+
+def packed_points(report: Report, order: list[str], points: NDArray[np.intp]) -> dict[str, Any]:
+    """What map.js reads; every array has one entry a shown point."""
+    assert report.coordinates is not None
+    number = {label: place for place, label in enumerate(order)}
+    data: dict[str, Any] = {
+        "n": len(points),
+        "xy": _base64(_quantised(report.coordinates[points]), "<u2"),
+        "given": _base64(report.is_given()[points], "u1"),
+        "ids": [beginning(report.ids[i], ID_CHARS) for i in points],
+        "classes": [clean(label) for label in order],
+        "marks": N_CLASSES,
+    }
+    if report.labels is not None:
+        data["label"] = _base64(np.array([number[report.labels[i]] for i in points]), "<u2")
+    if report.confidence is not None:
+        share = np.nan_to_num(np.asarray(report.confidence, float)[points])
+        data["confidence"] = _base64(np.round(np.clip(share, 0, 1) * 1000), "<u2")
+    if report.runner_up is not None:
+        data["runnerUp"] = _base64(np.array([number.get(report.runner_up[i], 65535) for i in points]), "<u2")
+    if report.texts is not None:
+        data["texts"] = _texts(report.texts, points)
+    return data
+
+
+def _quantised(coordinates: NDArray[np.float64]) -> NDArray[np.float64]:  # (n, 2) -> (n, 2) of 0…65535
+    """Both axes in one scale, the longer side filling the range, the shorter in its middle."""
+    low, high = coordinates.min(axis=0), coordinates.max(axis=0)
+    side = max(float((high - low).max()), 1e-300)
+    return np.asarray(np.round(((coordinates - (low + high) / 2) / side + 0.5) * 65535))
+
+
+def _base64(values: NDArray[Any], dtype: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(values).astype(dtype).tobytes()).decode("ascii")
+
+
+def _texts(texts: Any, points: NDArray[np.intp]) -> list[str]:
+    """The texts' beginnings, each within its share of TEXT_BYTES whatever the script it is written in."""
+    share = TEXT_BYTES // max(len(points), 1)
+    starts = []
+    for i in points:
+        start = beginning(texts[i], TEXT_CHARS)
+        if len(start.encode()) > share:
+            start = start.encode()[:share].decode("utf-8", "ignore").rstrip("… ") + "…"
+        starts.append(start)
+    return starts
