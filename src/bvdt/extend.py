@@ -12,8 +12,8 @@ gather.
 Finding the twin. Preparation, once per operator, O(nnz·depth): the mean point of every node above the chunks
 of at most ``CHUNK`` points, as a centre, and a hash of every training point. A query goes down from the root,
 at every level with the ``BEAM`` nodes whose means are nearest, then reads their chunks:
-O(BEAM·(depth + CHUNK)) divergences. It may miss the nearest point; the hash finds a training point that is
-queried back.
+O(BEAM·(depth + CHUNK)) divergences, and those from the ``UPPER`` largest nodes, whose means are the fullest,
+at once in one product. It may miss the nearest point; the hash finds a training point that is queried back.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 CHUNK = 256
 BEAM = 8  # measured: docs/decisions.md
+UPPER = 1024
 _BATCH = 1 << 20  # pairs at once
 
 
@@ -116,9 +117,10 @@ class TwinFinder:
 
     lifted: Lifted
     tree: Tree
-    slot: NDArray[np.int32]  # (2N−1,) row of a node in the arrays below, −1 for nodes inside chunks
-    H: Any  # (n_slots, d) of the node's mean point, as a centre
-    w: Float  # (n_slots,)
+    slot: NDArray[np.int32]  # (2N−1,) row of a node in w, the largest node first; −1 for nodes inside chunks
+    w: Float  # (n_slots,) of the node's mean point, as a centre
+    H_upper: Any  # (d, n_upper) of the first slots
+    H_lower: Any  # (n_slots − n_upper, d) of the others
     key: NDArray[np.uint64]  # (N,) sorted hashes
     key_point: NDArray[np.intp]  # (N,)
     n_jobs: int | None
@@ -128,24 +130,26 @@ class TwinFinder:
         """Prepared for an operator; see the module's head for the cost."""
         lifted, tree = op.lifted, op.tree
         nodes = 1 + np.flatnonzero(tree.size[tree.parent[1:]] > CHUNK)
+        nodes = nodes[np.argsort(-tree.size[nodes], kind="stable")]
         memory.require(16.0 * float(tree.size[nodes].sum()), "extend on a tree this deep")
         slot = np.full(tree.n_nodes, -1, np.int32)
         slot[nodes] = np.arange(len(nodes))
         w, H = _centres(_membership(tree, nodes) @ lifted.X, lifted)
         key = row_hashes(lifted)
         by_key = np.argsort(key, kind="stable")
-        return cls(lifted, tree, slot, H, w, key[by_key], by_key, op.n_jobs)
+        H_upper = H[:UPPER].T.tocsr() if lifted.is_sparse else H[:UPPER].T
+        return cls(lifted, tree, slot, w, H_upper, H[UPPER:], key[by_key], by_key, op.n_jobs)
 
     def find(self, new: Lifted) -> tuple[NDArray[np.intp], Float]:  # (n_new,) ×2
         """Each new point's twin, and the divergence from it."""
-        query, node = self._descend(new)
-        point, d = np.empty(len(query), np.intp), np.empty(len(query))
-        step = max(1, _BATCH // CHUNK)
-        for start in range(0, len(query), step):
-            part = slice(start, start + step)
-            point[part], d[part] = self._scan(new, query[part], node[part])
-        nearest = np.lexsort((d, query))[np.searchsorted(query, np.arange(new.n_points))]
-        twin, divergence = point[nearest], d[nearest]
+        twin, divergence = np.empty(new.n_points, np.intp), np.empty(new.n_points)
+        step = max(1, _BATCH // (BEAM * CHUNK))
+        for start in range(0, new.n_points, step):
+            rows = np.arange(start, min(start + step, new.n_points))
+            query, node = self._descend(new, rows)
+            point, d = self._scan(new, query, node)
+            nearest = np.lexsort((d, query))[np.searchsorted(query, rows)]
+            twin[rows], divergence[rows] = point[nearest], d[nearest]
         same = self._same(new)
         known = np.flatnonzero(same >= 0)
         if known.size:
@@ -159,26 +163,37 @@ class TwinFinder:
         inner = pair_dots(new.X, self.lifted.H, a, points, self.n_jobs)
         return np.asarray(np.maximum(new.u[a] + self.lifted.w[points] - inner, 0.0))
 
-    def _descend(self, new: Lifted) -> tuple[NDArray[np.intp], NDArray[np.intp]]:  # (m,) ×2
-        """Queries, in order, each up to BEAM times, and where they end: nodes of at most CHUNK points."""
-        node, score = np.zeros((new.n_points, 1), np.intp), np.zeros((new.n_points, 1))
+    def _descend(
+        self, new: Lifted, rows: NDArray[Any]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:  # (m,) ×2
+        """Rows, in order, each up to BEAM times, and where they end: nodes of at most CHUNK points."""
+        upper = new.X[rows] @ self.H_upper
+        upper = self.w[: upper.shape[1]] - (upper.toarray() if sparse.issparse(upper) else upper)
+        node, score = np.zeros((len(rows), 1), np.intp), np.zeros((len(rows), 1))
         while (wide := (self.tree.size[node] > CHUNK) & (score < np.inf)).any():
             query = np.nonzero(wide)[0]
             left, right = node.copy(), node.copy()
             left[wide], right[wide] = self.tree.left[node[wide]], self.tree.right[node[wide]]
             left_score, right_score = score.copy(), np.full_like(score, np.inf)  # a small node stays, once
-            left_score[wide] = self._mean_scores(new, query, left[wide])
-            right_score[wide] = self._mean_scores(new, query, right[wide])
+            left_score[wide] = self._mean_scores(new, rows, upper, query, left[wide])
+            right_score[wide] = self._mean_scores(new, rows, upper, query, right[wide])
             node, score = np.hstack([left, right]), np.hstack([left_score, right_score])
             best = np.argsort(score, axis=1, kind="stable")[:, :BEAM]
             node, score = np.take_along_axis(node, best, 1), np.take_along_axis(score, best, 1)
         found = score < np.inf
-        return np.nonzero(found)[0], node[found]
+        return rows[np.nonzero(found)[0]], node[found]
 
-    def _mean_scores(self, new: Lifted, query: NDArray[np.intp], node: NDArray[np.intp]) -> Float:  # (m,)
-        """d(x, mean point of the node) less what depends on x alone."""
-        slot = self.slot[node]
-        return np.asarray(self.w[slot] - pair_dots(new.X, self.H, query, slot, self.n_jobs))
+    def _mean_scores(
+        self, new: Lifted, rows: NDArray[Any], upper: Float, query: NDArray[Any], node: NDArray[Any]
+    ) -> Float:  # (m,)
+        """d(x, mean point of the node) less what depends on x alone, for x = rows[query]."""
+        slot, n_upper = self.slot[node], upper.shape[1]
+        scores = upper[query, np.minimum(slot, n_upper - 1)]
+        low = np.flatnonzero(slot >= n_upper)
+        if low.size:
+            inner = pair_dots(new.X, self.H_lower, rows[query[low]], slot[low] - n_upper, self.n_jobs)
+            scores[low] = self.w[slot[low]] - inner
+        return np.asarray(scores)
 
     def _scan(self, new: Lifted, rows: NDArray[np.intp], node: NDArray[np.intp]) -> tuple[Any, Float]:
         """Nearest point of each row's chunk."""
