@@ -135,6 +135,9 @@ class Features:
             if value is not None and len(value) != n_features:
                 raise IndexError(f"{name} of {len(value)} features instead of {n_features}")
         kind, scale = str(header["kind"]), str(header["scale"])
+        needed = {"tfidf": ("idf",), "standard": ("mean", "deviation"), "none": ()}[scale]
+        if any(learnt[name] is None for name in needed) or (kind == "text" and names is None):
+            raise KeyError(f"what {kind} with the scale {scale} needs")
         return cls(kind, scale, n_features, TextSettings(**text), names, **learnt)
 
 
