@@ -168,7 +168,8 @@ def _learn_scale(features: Features, X: Any, documents: Documents) -> tuple[Feat
         features = replace(features, idf=TfidfTransformer().fit(_counts(X, documents)).idf_)
     elif features.scale == "standard":
         if sparse.issparse(X):
-            raise ValueError(f"{documents.path} is sparse: columns of a sparse matrix cannot be standardised")
+            what = "makes a sparse matrix" if features.kind == "text" else "is a sparse matrix"
+            raise ValueError(f'{documents.path} {what}, which cannot be standardised; use the scale "auto"')
         deviation = X.std(axis=0)
         features = replace(features, mean=X.mean(axis=0), deviation=np.where(deviation > 0, deviation, 1.0))
     return features, features._scaled(X, documents)
