@@ -441,7 +441,7 @@ def test_bad_input_in_a_real_process(tmp_path, name):
     arguments = arguments_of(tmp_path, name)
     before = snapshot(tmp_path)
     command = [sys.executable, "-m", "bvdt", *arguments]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert result.returncode == 2
     assert result.stderr.startswith("bvdt: ")
     assert result.stderr.count("\n") <= 2

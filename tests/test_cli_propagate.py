@@ -420,7 +420,7 @@ def test_ctrl_c_in_a_real_process(tmp_path):
     assert process.stdout.readline().startswith("Read points.npy")
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert err == "bvdt: interrupted; no file is left half-written\n"
     assert "Wrote" not in out
