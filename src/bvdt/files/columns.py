@@ -83,7 +83,8 @@ def find_id(columns: list[str]) -> int | None:
     for index, name in enumerate(columns):
         if name.lower() == "id":
             return index
-    return 0 if columns[0] == "column 1" and columns[1:2] != ["column 2"] else None
+    nameless = columns[0] == "column 1" and columns[1] != "column 2" if len(columns) > 1 else False
+    return 0 if nameless else None
 
 
 def _mean_length(cells: Sequence[Any]) -> float:
@@ -130,7 +131,8 @@ def _listed(cells: Sequence[Any]) -> Sequence[Any]:
 
 def _refuse(table: Table, place: int, column: int, needs: str, cell: Any) -> ValueError:
     shown = repr(cell) if len(repr(cell)) <= 40 else repr(cell)[:37] + "…"
-    return ValueError(f"{table.at(place, column)} needs {needs}; it holds {shown}")
+    held = "it is blank" if is_blank(cell) else f"it holds {shown}"
+    return ValueError(f"{table.at(place, column)} needs {needs}; {held}")
 
 
 def _ids(table: Table, chunk: Chunk, column: int) -> list[str]:

@@ -73,8 +73,8 @@ def read_documents(
     else:
         raise refuse(path)
     if known is not None and labels is not None:
-        found = read_labels(Path(labels), known, missing, encoding)
-        documents = replace(documents, labels=found)
+        found, notes = read_labels(Path(labels), known, missing, encoding)
+        documents = replace(documents, labels=found, notes=(*documents.notes, *notes))
     note = suspicious(documents.labels or [])
     return documents if note is None else replace(documents, notes=(*documents.notes, note))
 
@@ -173,7 +173,7 @@ def _from_matrix(
     if from_file:
         inside = ", ".join(matrix.fields) or "nothing"
         _need_file(path, labels, f"beside the matrix it holds {inside}")
-    blank = {"", "nan", missing}
+    blank = {"", missing}
     given = None if labels is None or from_file else matrix.fields[labels]
     found = None if given is None else [None if label.strip() in blank else label.strip() for label in given]
     return Documents(path, ids, X=matrix.X, labels=found), Keyed(path, ids, id, width) if from_file else None

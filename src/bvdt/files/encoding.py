@@ -45,55 +45,53 @@ def decode(data: bytes, name: str, forced: str | None = None) -> tuple[str, list
 def _choose(name: str, blocks: Blocks, forced: str | None) -> tuple[str, list[str]]:
     if forced is not None:
         encoding = _known(forced)
-        fault = _first_fault(blocks(), encoding)
+        fault = _first_fault(name, blocks(), encoding, nul_is_text=encoding.startswith(("utf-16", "utf-32")))
         if fault is not None:
             raise ValueError(
                 f"{name}, line {fault} is not {forced}; leave the encoding out, or name the right one"
             )
         return encoding, []
-    if next(blocks(), b"")[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+    start = next(blocks(), b"")
+    if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return _choose(name, blocks, "utf-16")
-    _refuse_binary(name, blocks())
-    fault = _first_fault(blocks(), "utf-8-sig")
+    fault = _first_fault(name, blocks(), "utf-8-sig")
     if fault is None:
         return "utf-8-sig", []
-    _refuse_controls(name, next(blocks(), b""))
+    _refuse_controls(name, start)
     undefined = any(len(block.translate(None, UNDEFINED)) < len(block) for block in blocks())
-    encoding = "latin-1" if undefined else "cp1252"
-    shown = "Latin-1" if undefined else "Windows-1252"
+    encoding, shown = ("latin-1", "Latin-1") if undefined else ("cp1252", "Windows-1252")
     return encoding, [f"{name} is not UTF-8 (line {fault}); it was read as {shown}"]
 
 
 def _known(forced: str) -> str:
     try:
+        io.TextIOWrapper(io.BytesIO(), forced)  # refuses codecs that are not of text
         name = codecs.lookup(forced).name
     except LookupError:
-        raise ValueError(
-            f'there is no encoding {forced!r}; "utf-8", "latin-1" and "cp1252" are common'
-        ) from None
+        common = '"utf-8", "latin-1" and "cp1252" are common'
+        raise ValueError(f"{forced!r} is not the name of an encoding; {common}") from None
     return "utf-8-sig" if name == "utf-8" else name
 
 
-def _first_fault(blocks: Iterator[bytes], encoding: str) -> int | None:
-    """Line of the first bytes that are not in the encoding."""
-    decoder, line = codecs.getincrementaldecoder(encoding)(), 1
+def _first_fault(name: str, blocks: Iterator[bytes], encoding: str, nul_is_text: bool = False) -> int | None:
+    """Line of the first bytes that are not in the encoding; a NUL byte anywhere is an error."""
+    decoder, line, fault = codecs.getincrementaldecoder(encoding)(), 1, None
+    for block in blocks:
+        nul = -1 if nul_is_text else block.find(b"\0")
+        if nul >= 0:
+            line += block.count(b"\n", 0, nul)
+            raise ValueError(f"{name}, line {line} holds a NUL byte: it is not text; save it again as UTF-8")
+        fault = _fault_in(decoder, block, line) if fault is None else fault
+        line += block.count(b"\n")
+    return _fault_in(decoder, b"", line, final=True) if fault is None else fault
+
+
+def _fault_in(decoder: codecs.IncrementalDecoder, block: bytes, line: int, final: bool = False) -> int | None:
     try:
-        for block in blocks:
-            line += decoder.decode(block).count("\n")
-        decoder.decode(b"", final=True)
+        decoder.decode(block, final)
     except UnicodeDecodeError as error:
         return line + error.object[: error.start].count(b"\n")
     return None
-
-
-def _refuse_binary(name: str, blocks: Iterator[bytes]) -> None:
-    line = 1
-    for block in blocks:
-        at = block.find(b"\0")
-        if at >= 0:
-            line += block.count(b"\n", 0, at)
-            raise ValueError(f"{name}, line {line} holds a NUL byte: it is not text; save it again as UTF-8")
-        line += block.count(b"\n")
 
 
 def _refuse_controls(name: str, block: bytes) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .columns import as_string, find_id, is_blank, labels_of
+from .columns import as_string, find_id, labels_of
 from .encoding import find_encoding, open_text
-from .formats import open_table, suffix_of, table_suffixes
+from .formats import DELIMITED, open_table, suffix_of, table_suffixes
+from .matrices import as_strings, load_arrays
 from .table import Chunk, Table
 
 NAMES = ("label", "labels", "class", "category", "target", "topic", "y")
@@ -28,26 +29,29 @@ class Keyed:
     width: int | None = None  # of a matrix, for a hint when it has been given on its side
 
 
-def read_labels(path: Path, to: Keyed, missing: str | None = None, encoding: str | None = None) -> Labels:
-    """One label or None for each document.
+def read_labels(
+    path: Path, to: Keyed, missing: str | None = None, encoding: str | None = None
+) -> tuple[Labels, list[str]]:
+    """One label or None for each document, and notes.
 
     A table with an id and a label column is joined by id. A table with one column, a file of any other
     ending with one label a line (a blank line: not labelled) and a one-dimensional .npy go by order.
     """
     suffix = suffix_of(path)
     if suffix == ".npy":
-        return _in_order(path, _from_npy(path), to, missing)
+        return _in_order(path, _from_npy(path), to, missing), []
     if suffix not in table_suffixes():
-        return _in_order(path, _lines(path, encoding), to, missing)
+        lines, notes = _lines(path, encoding)
+        return _in_order(path, lines, to, missing), notes
     table = open_table(path, encoding, wanted=())
-    if len(table.columns) == 1 and suffix in (".csv", ".tsv"):
-        lines = _lines(path, encoding)
+    if len(table.columns) > 1:
+        return _by_id(table, to, missing), table.notes
+    if suffix in DELIMITED:  # by lines: an empty one is a document without a label here
+        lines, notes = _lines(path, encoding)
         headed = len(lines) != len(to.ids) or lines[0].strip().lower() in NAMES
-        return _in_order(path, [line.strip('"') for line in lines[headed:]], to, missing)
-    if len(table.columns) == 1:
-        found = [label for chunk in table.chunks for label in labels_of(table, chunk, 0, missing)]
-        return _in_order(path, ["" if label is None else label for label in found], to, missing)
-    return _by_id(table, to, missing)
+        return _in_order(path, [_unquoted(line) for line in lines[headed:]], to, missing), notes
+    found = [label or "" for chunk in table.chunks for label in labels_of(table, chunk, 0, missing)]
+    return _in_order(path, found, to, missing), table.notes
 
 
 def suspicious(labels: Labels) -> str | None:
@@ -61,22 +65,24 @@ def suspicious(labels: Labels) -> str | None:
 # -- in order ------------------------------------------------------------------------------------------------
 
 
-def _lines(path: Path, encoding: str | None) -> list[str]:
-    found, _ = find_encoding(path, encoding)
+def _lines(path: Path, encoding: str | None) -> tuple[list[str], list[str]]:
+    found, notes = find_encoding(path, encoding)
     with open_text(path, found) as file:
-        return [line.rstrip("\n") for line in file]
+        return [line.rstrip("\n") for line in file], notes
+
+
+def _unquoted(line: str) -> str:
+    cell = line.strip()
+    is_quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
+    return cell[1:-1].replace('""', '"') if is_quoted else cell
 
 
 def _from_npy(path: Path) -> list[str]:
-    try:
-        array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ValueError(
-            f"{path} is not an array of labels in NumPy's format, or is truncated ({error})"
-        ) from error
-    if array.ndim != 1:
-        raise ValueError(f"{path} needs one dimension, a label for each document; its shape is {array.shape}")
-    return ["" if is_blank(value) else str(value) for value in array.tolist()]
+    array = load_arrays(path, "an array of labels in NumPy's format")
+    if not isinstance(array, np.ndarray) or array.ndim != 1:
+        shape = getattr(array, "shape", "that of several arrays")
+        raise ValueError(f"{path} needs one dimension, a label for each document; its shape is {shape}")
+    return as_strings(array)
 
 
 def _in_order(path: Path, lines: list[str], to: Keyed, missing: str | None) -> Labels:

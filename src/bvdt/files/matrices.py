@@ -36,7 +36,7 @@ def read_matrix(path: Path, suffix: str) -> Matrix:
     else:
         matrix = _read_svmlight(path)
     _check(path, matrix.X)
-    return matrix
+    return Matrix(_as_floats(matrix.X), matrix.fields)
 
 
 # -- text formats --------------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ def _read_market(path: Path) -> Any:
     try:
         X = mmread(path)
     except (ValueError, OverflowError, *DAMAGE) as error:
-        raise ValueError(f"{path} is not a Matrix Market file, or is truncated ({error})") from error
+        raise _damaged(path, "a Matrix Market file", error) from error
     return sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
 
 
@@ -62,7 +62,10 @@ def _read_svmlight(path: Path) -> Matrix:
         raise ValueError(
             f"{path} is not an svmlight file ({error}); a line is: label index:value …"
         ) from error
-    return Matrix(sparse.csr_array(X), {"target": _targets(path)})
+    targets = _targets(path)
+    if len(targets) != X.shape[0]:
+        raise ValueError(f"{path} is not an svmlight file: {len(targets)} labels for {X.shape[0]} rows")
+    return Matrix(sparse.csr_array(X), {"target": targets})
 
 
 def _targets(path: Path) -> list[str]:
@@ -77,12 +80,25 @@ def _targets(path: Path) -> list[str]:
 
 
 def _read_npy(path: Path) -> Any:
+    array = load_arrays(path, "an array in NumPy's format")
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{path} holds several arrays: give it a name that ends in .npz")
+    return array
+
+
+def load_arrays(path: Path, kind: str) -> Any:
+    """What ``numpy.load`` reads, an array or a dict of arrays, never a pickle."""
     try:
-        return np.load(path, allow_pickle=False)
+        with open(path, "rb") as file:  # NumPy leaves a file open that it cannot read
+            stored = np.load(file, allow_pickle=False)
+            return stored if isinstance(stored, np.ndarray) else {name: stored[name] for name in stored.files}
     except (ValueError, *DAMAGE) as error:
-        raise ValueError(
-            f"{path} is not an array of numbers in NumPy's format, or is truncated ({error})"
-        ) from error
+        raise _damaged(path, kind, error) from error
+
+
+def _damaged(path: Path, kind: str, error: Exception) -> ValueError:
+    reason = "no format header, or Python objects" if "pickle" in str(error) else str(error).split("\n")[0]
+    return ValueError(f"{path} is not {kind}, or is damaged or truncated ({reason}); write it again")
 
 
 def _read_npz(path: Path) -> Matrix:
@@ -91,33 +107,38 @@ def _read_npz(path: Path) -> Matrix:
     Any other array with one entry for each row is a field. Where ``class_names`` is there, the numbers in
     ``labels`` stand for those names, and a number without a name (-1) for no label.
     """
+    kind = "a matrix in SciPy's or NumPy's format"
+    arrays = load_arrays(path, kind)
+    arrays = {"X": arrays} if isinstance(arrays, np.ndarray) else arrays
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
         X = _points(path, arrays)
-    except (ValueError, TypeError, AttributeError, OSError, *DAMAGE) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise ValueError(
-            f"{path} is not a matrix in SciPy's or NumPy's format, or is damaged ({error})"
-        ) from error
-    rows = {
-        name: array for name, array in arrays.items() if array.shape == X.shape[:1] and name not in CSR_KEYS
-    }
-    fields = {name: [str(value) for value in array.tolist()] for name, array in rows.items()}
+    except (ValueError, TypeError, AttributeError, IndexError, NotImplementedError, KeyError) as error:
+        raise _damaged(path, kind, error) from error
+    rows = {name: array for name, array in arrays.items() if array.shape == X.shape[:1]}
+    fields = {name: as_strings(array) for name, array in rows.items() if name not in CSR_KEYS}
     if "labels" in rows and "class_names" in arrays and rows["labels"].dtype.kind in "iu":
-        names = dict(enumerate(arrays["class_names"].astype(str).tolist()))
+        names = dict(enumerate(as_strings(arrays["class_names"])))
         fields["labels"] = [names.get(label, "") for label in rows["labels"].tolist()]
     return Matrix(X, fields)
 
 
+def as_strings(array: Any) -> list[str]:
+    """Entries as strings, NaN as the blank."""
+    values = array.astype(str) if array.dtype.kind == "S" else array
+    return ["" if value != value else str(value) for value in values.tolist()]
+
+
 def _points(path: Path, arrays: dict[str, Any]) -> Any:
     if "format" in arrays:
-        return sparse.csr_array(sparse.load_npz(path))
+        X = sparse.csr_array(sparse.load_npz(path))
+        X.check_format(full_check=True)
+        return X
     if arrays.keys() >= CSR_KEYS:
-        indices, indptr = arrays["indices"].astype(np.int32), arrays["indptr"].astype(np.int64)
-        X = sparse.csr_array((arrays["data"], indices, indptr), shape=tuple(arrays["shape"].tolist()))
-        X.check_format()
+        shape = tuple(arrays["shape"].tolist())
+        wide = np.int32 if max(*shape, arrays["data"].size) < 2**31 else np.int64
+        indices, indptr = arrays["indices"].astype(wide), arrays["indptr"].astype(wide)
+        X = sparse.csr_array((arrays["data"], indices, indptr), shape=shape)
+        X.check_format(full_check=True)
         return X
     flat = [array for array in arrays.values() if array.ndim == 2]
     if len(flat) != 1:
@@ -146,3 +167,10 @@ def _check(path: Path, X: Any) -> None:
             f"{path}, row {row + 1}, column {column + 1} needs a finite number (fill it in, or leave the row "
             f"out); it holds {value}"
         )
+
+
+def _as_floats(X: Any) -> Any:
+    """float64, because sums in small integers overflow; a dense float32 stays."""
+    if X.dtype == np.float32 and not sparse.issparse(X):
+        return X
+    return X.astype(np.float64, copy=False)

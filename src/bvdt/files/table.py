@@ -13,7 +13,7 @@ from typing import Any
 class Chunk:
     """Some rows: where each stands in the file, and the cells of a column by its index.
 
-    A cell is a string, None (blank), a bool, a number, or something else that only a error message shows.
+    A cell is a string, None (blank), a bool, a number, or something else that only an error message shows.
     """
 
     places: Sequence[int]

@@ -82,14 +82,17 @@ def _write_delimited(file: IO[str], columns: Mapping[str, list[Any]], delimiter:
 def _write_jsonl(file: IO[str], columns: Mapping[str, list[Any]]) -> None:
     rows: Iterator[tuple[Any, ...]] = zip(*columns.values(), strict=True)
     for row in rows:
-        cells = {name: None if _is_blank(value) else value for name, value in zip(columns, row, strict=True)}
-        file.write(json.dumps(cells, ensure_ascii=False) + "\n")
+        finite = (None if isinstance(value, float) and not math.isfinite(value) else value for value in row)
+        file.write(json.dumps(dict(zip(columns, finite, strict=True)), ensure_ascii=False) + "\n")
 
 
 def _write_parquet(path: Path, columns: Mapping[str, list[Any]]) -> None:
     pyarrow = need_pyarrow(path)
     import pyarrow.parquet as parquet
 
-    table = pyarrow.table(dict(columns))
+    try:
+        table = pyarrow.table(dict(columns))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path} needs columns of one type each ({error})") from error
     with atomic(path, "wb") as file:
         parquet.write_table(table, file)
