@@ -1,15 +1,17 @@
 """The demonstration: four methods on two problems, each in a process of its own, timed and weighed.
 
 Seconds are from the data to the labels of all points, for the first labeling. Memory is the most that the
-process held at one time beyond what it held with the modules and the data loaded (``bvdt.peak``): it counts
-every array and every library's workspace, which a tracer of Python's allocations would not see.
+process held at one time beyond what it held with the modules and the data loaded, by the operating system's
+count (``bvdt.peak``): of every array and every library's workspace, unlike a tracer of Python's allocations.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 from . import peak
 
 N_DOCUMENTS, N_CLASSES = 4000, 10
-LABELS_A_CLASS, N_LABELINGS = 10, 5
+LABELS_A_CLASS, N_LABELINGS = 10, 3
 
 Int = NDArray[np.intp]
 
@@ -36,6 +38,7 @@ class Problem:
     y: Int
     class_names: list[str]
     scaled: Callable[[], Any]
+    texts: Callable[[], list[str] | None] = lambda: None
 
     def labelings(self) -> list[Int]:
         """Codes with −1 for unlabelled; each keeps ``LABELS_A_CLASS`` labels a class, chosen at random."""
@@ -75,10 +78,34 @@ def documents() -> Problem:
     from .datasets import make_documents
 
     corpus = make_documents(N_DOCUMENTS, n_classes=N_CLASSES, random_state=0)
-    title = f"Generated documents: {N_DOCUMENTS:,} of Eq. (25), {corpus.counts.shape[1]:,} words"
+    title = f"Generated documents: {N_DOCUMENTS:,} drawn from Eq. (25), {corpus.counts.shape[1]:,} terms"
     return Problem(
-        title, "documents", corpus.counts, corpus.labels, corpus.class_names, lambda: _tf_idf(corpus.counts)
+        title,
+        "generated documents",
+        corpus.counts,
+        corpus.labels,
+        corpus.class_names,
+        scaled=lambda: _tf_idf(corpus.counts),
+        texts=lambda: _texts(corpus.counts),
     )
+
+
+def _texts(counts: Any) -> list[str]:
+    """The documents' words in random order; a bag of words has none of its own."""
+    words = np.array([_word(term) for term in range(counts.shape[1])])
+    shuffled = np.random.default_rng(0).permutation
+    rows = zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
+    return [
+        " ".join(shuffled(np.repeat(words[counts.indices[a:b]], counts.data[a:b].astype(int))))
+        for a, b in rows
+    ]
+
+
+def _word(term: int) -> str:
+    """A made-up word; frequent terms, which have low numbers, have short ones."""
+    syllables = [a + b for a in "kmrtlnsbdvph" for b in "aeiou"]
+    word = syllables[term % 60]
+    return word if term < 60 else _word(term // 60 - 1) + word
 
 
 def _tf_idf(counts: Any) -> Any:
@@ -136,8 +163,8 @@ METHODS: dict[str, Callable[..., tuple[Int, Any]]] = {
 }
 NOTE = (
     f"{LABELS_A_CLASS} labels a class, accuracy on the rest, mean and deviation of {N_LABELINGS} random "
-    "choices of labels. Seconds: from the data to all labels, once. Memory: the most in use at one time beyond "
-    "the data, each method in a process of its own. Exact: the whole N×N matrix at the same bandwidth. "
+    "choices of labels. Seconds: from the data to all labels, once. Memory: the most in use at one time "
+    "beyond the data, each method in a process of its own. Exact: the whole N×N matrix, same bandwidth. "
     "LabelSpreading at its defaults, on pixels / 16 or tf-idf."
 )
 
@@ -145,42 +172,66 @@ NOTE = (
 # -- measuring ---------------------------------------------------------------------------------------------
 
 
-def measure(problem_name: str, method: str) -> Outcome:
+def measure(problem: Problem, method: str) -> Outcome:
     """One method on one problem, in this process."""
-    import sklearn.semi_supervised  # noqa: F401  # before the clock starts
-
-    from . import estimators  # noqa: F401
-
-    problem, fit = PROBLEMS[problem_name](), METHODS[method]
-    labelings = problem.labelings()
+    labelings, fit = problem.labelings(), METHODS[method]
     before, began = peak.start(), time.perf_counter()
     guess, state = fit(problem, labelings[0], None)
     seconds, most = time.perf_counter() - began, peak.peak()
     guesses = [guess, *(fit(problem, codes, state)[0] for codes in labelings[1:])]
-    hits = [
-        float((guess == problem.y)[codes < 0].mean())
-        for guess, codes in zip(guesses, labelings, strict=True)
-    ]
+    hits = [float((g == problem.y)[c < 0].mean()) for g, c in zip(guesses, labelings, strict=True)]
     extra = None if before is None or most is None else max(most - before, 0.0)
     return Outcome(method, tuple(hits), seconds, extra)
 
 
 def measure_all() -> Iterator[tuple[str, Outcome]]:
-    """Every method on every problem, one after the other, each in a fresh process."""
-    for problem in PROBLEMS:
+    """Every method on every problem, one after the other, as the methods finish."""
+    command = [sys.executable, "-W", "ignore", "-m", "bvdt.demo"]
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8") as child,
+    ):
+        assert child.stdout is not None
+        try:
+            for line in child.stdout:
+                problem, found = json.loads(line)
+                yield problem, Outcome(**found | {"accuracies": tuple(found["accuracies"])})
+        except BaseException:
+            child.kill()
+            raise
+        if child.wait():
+            errors.seek(0)
+            last = (errors.read().strip().splitlines() or ["it said nothing"])[-1]
+            raise RuntimeError(f"the measuring process ended with code {child.returncode}: {last}")
+
+
+def _serve() -> None:
+    """The measuring process: modules and data are loaded once, then every method runs in a fork of it.
+
+    Where a process cannot be forked (Windows), the methods run in it one after the other.
+    """
+    import sklearn.feature_extraction.text
+    import sklearn.semi_supervised  # noqa: F401
+
+    from . import estimators  # noqa: F401
+
+    for name, load in PROBLEMS.items():
+        problem = load()
         for method in METHODS:
-            yield problem, _in_own_process(problem, method)
+            if not hasattr(os, "fork"):
+                _tell(name, measure(problem, method))
+                continue
+            child = os.fork()
+            if child == 0:
+                _tell(name, measure(problem, method))
+                os._exit(0)
+            if os.waitpid(child, 0)[1]:
+                raise RuntimeError(f"{method} on {name} failed")
 
 
-def _in_own_process(problem: str, method: str) -> Outcome:
-    command = [sys.executable, "-m", "bvdt.demo", problem, method]
-    child = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
-    if child.returncode:
-        last = (child.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise RuntimeError(f"{method} on {problem} ended with code {child.returncode}: {last}")
-    found = json.loads(child.stdout)
-    return Outcome(method, tuple(found["accuracies"]), found["seconds"], found["bytes"])
+def _tell(problem: str, outcome: Outcome) -> None:
+    print(json.dumps([problem, asdict(outcome)]), flush=True)
 
 
 if __name__ == "__main__":
-    print(json.dumps(asdict(measure(*sys.argv[1:]))))
+    _serve()

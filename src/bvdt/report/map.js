@@ -138,7 +138,7 @@
     if (label) {
       let text = data.classes[label[i]] || "no label";
       if (given[i]) text += " · given";
-      else if (confidence) text += " · " + (confidence[i] / 10).toFixed(0) + " % sure";
+      else if (confidence) text += " · " + (confidence[i] / 10).toFixed(0) + " % confidence";
       line("tip-label", text);
       if (!given[i] && runnerUp && runnerUp[i] < data.classes.length)
         line("tip-next", "or " + data.classes[runnerUp[i]]);
