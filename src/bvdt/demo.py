@@ -73,12 +73,12 @@ def digits() -> Problem:
     return Problem(title, "images", X, y, [f"digit {c}" for c in range(10)], lambda: X / 16)
 
 
-def documents() -> Problem:
+def documents(n_documents: int) -> Problem:
     """Documents drawn from the generative model of Eq. (25)."""
     from .datasets import make_documents
 
-    corpus = make_documents(N_DOCUMENTS, n_classes=N_CLASSES, random_state=0)
-    title = f"Generated documents: {N_DOCUMENTS:,} drawn from Eq. (25), {corpus.counts.shape[1]:,} terms"
+    corpus = make_documents(n_documents, n_classes=N_CLASSES, random_state=0)
+    title = f"Generated documents: {n_documents:,} drawn from Eq. (25), {corpus.counts.shape[1]:,} terms"
     return Problem(
         title,
         "generated documents",
@@ -114,7 +114,12 @@ def _tf_idf(counts: Any) -> Any:
     return TfidfTransformer(sublinear_tf=True).fit_transform(counts)
 
 
-PROBLEMS: dict[str, Callable[[], Problem]] = {"digits": digits, "documents": documents}
+PROBLEMS = ("digits", "documents")
+
+
+def load(name: str, n_documents: int | None = None) -> Problem:
+    """The problem of that name."""
+    return digits() if name == "digits" else documents(n_documents or N_DOCUMENTS)
 
 
 # -- methods: (problem, codes, state of the first call) -> (classes of all points, state) -------------------
@@ -186,7 +191,7 @@ def measure(problem: Problem, method: str) -> Outcome:
 
 def measure_all() -> Iterator[tuple[str, Outcome]]:
     """Every method on every problem, one after the other, as the methods finish."""
-    command = [sys.executable, "-W", "ignore", "-m", "bvdt.demo"]
+    command = [sys.executable, "-W", "ignore", "-m", "bvdt.demo", str(N_DOCUMENTS)]
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8") as child,
@@ -205,7 +210,7 @@ def measure_all() -> Iterator[tuple[str, Outcome]]:
             raise RuntimeError(f"the measuring process ended with code {child.returncode}: {last}")
 
 
-def _serve() -> None:
+def _serve(n_documents: int) -> None:
     """The measuring process: modules and data are loaded once, then every method runs in a fork of it.
 
     Where a process cannot be forked (Windows), the methods run in it one after the other.
@@ -215,8 +220,8 @@ def _serve() -> None:
 
     from . import estimators  # noqa: F401
 
-    for name, load in PROBLEMS.items():
-        problem = load()
+    for name in PROBLEMS:
+        problem = load(name, n_documents)
         for method in METHODS:
             if not hasattr(os, "fork"):
                 _tell(name, measure(problem, method))
@@ -234,4 +239,4 @@ def _tell(problem: str, outcome: Outcome) -> None:
 
 
 if __name__ == "__main__":
-    _serve()
+    _serve(int(sys.argv[1]))

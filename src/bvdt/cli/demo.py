@@ -35,7 +35,7 @@ def demo(
     out: Out = Path("bvdt-demo"), quiet: o.Quiet = False, json: o.Json = False, debug: o.Debug = False
 ) -> None:
     from .._atomic import check_writable
-    from ..demo import METHODS, NOTE, PROBLEMS
+    from ..demo import METHODS, NOTE, PROBLEMS, load
 
     session = Session(quiet=quiet, json=json)
     out.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def demo(
         for name, outcome in _measured():
             found[name].append(outcome)
             advance(1)
-    problems = {name: load() for name, load in PROBLEMS.items()}
+    problems = {name: load(name) for name in PROBLEMS}
     tables = [_table(problems[name].title, outcomes) for name, outcomes in found.items()]
     for table in tables:
         session.say(table.title)

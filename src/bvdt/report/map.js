@@ -7,7 +7,8 @@
   const figure = document.getElementById("map");
   const canvas = figure.querySelector("canvas");
   const tip = figure.querySelector(".tip");
-  const pen = canvas.getContext("2d");
+  // The points are painted on a sheet of their own; moving the mouse only lays it under the mark of one point.
+  const sheet = document.createElement("canvas"), pen = sheet.getContext("2d"), front = canvas.getContext("2d");
   const bytes = (name) => data[name] === undefined ? null
     : Uint8Array.from(atob(data[name]), (c) => c.charCodeAt(0));
   const words = (name) => { const b = bytes(name); return b && new Uint16Array(b.buffer); };
@@ -66,9 +67,28 @@
     if (mark >= colours && mark < marks) pen.rect(x - 0.88 * r, y - 0.88 * r, 1.76 * r, 1.76 * r);
     else { pen.moveTo(x + r, y); pen.arc(x, y, r, 0, 6.2832); }
   }
-  let waiting = 0;
-  function draw() { if (!waiting) waiting = requestAnimationFrame(() => { waiting = 0; paint(); }); }
+  let waiting = 0, stale = true;
+  function draw(anew = true) {
+    stale = stale || anew;
+    if (!waiting) waiting = requestAnimationFrame(() => { waiting = 0; paint(); });
+  }
   function paint() {
+    if (stale) paintSheet();
+    stale = false;
+    front.setTransform(1, 0, 0, 1, 0, 0);
+    front.clearRect(0, 0, canvas.width, canvas.height);
+    front.drawImage(sheet, 0, 0);
+    if (current < 0) return;
+    const ratio = window.devicePixelRatio || 1;
+    front.setTransform(ratio, 0, 0, ratio, 0, 0);
+    front.strokeStyle = value("ink");
+    front.lineWidth = 2.5;
+    front.beginPath();
+    front.arc(screenX(current), screenY(current), radius() + 6, 0, 6.2832);
+    front.stroke();
+  }
+  function repaint() { stale = true; paint(); }
+  function paintSheet() {
     const ratio = window.devicePixelRatio || 1, colour = palette(), r = radius();
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
@@ -96,12 +116,6 @@
       pen.stroke();
     }
     pen.globalAlpha = 1;
-    if (current >= 0) {
-      pen.lineWidth = 2.5;
-      pen.beginPath();
-      pen.arc(screenX(current), screenY(current), r + 6, 0, 6.2832);
-      pen.stroke();
-    }
   }
 
   function nearest(px, py, reach) {
@@ -131,7 +145,7 @@
     if (i === current) return;
     current = i;
     tip.hidden = i < 0;
-    draw();
+    draw(false);
     if (i < 0) return;
     tip.replaceChildren();
     line("tip-id", data.ids[i]);
@@ -217,13 +231,15 @@
     height = canvas.clientHeight;
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
+    sheet.width = canvas.width;
+    sheet.height = canvas.height;
     show(-1);
     home();
-    paint();
+    repaint();
   }
   new ResizeObserver(resize).observe(canvas);
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-  window.addEventListener("beforeprint", () => { printing = true; show(-1); paint(); });
-  window.addEventListener("afterprint", () => { printing = false; paint(); });
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
+  window.addEventListener("beforeprint", () => { printing = true; show(-1); repaint(); });
+  window.addEventListener("afterprint", () => { printing = false; repaint(); });
   resize();
 })();

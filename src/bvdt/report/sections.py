@@ -101,8 +101,8 @@ def _sureness(report: Report) -> str:
     return (
         '<h3>Confidence of the predicted labels</h3><div class="scroll"><table class="wide"><tbody>'
         f"{rows}</tbody></table></div>"
-        '<p class="soft">The share of the class among what the walk brings to the point. It tells which labels '
-        "to trust more than others; it is not the chance to be right, which is often larger.</p>"
+        '<p class="soft">The share of the class among what the walk brings to the point. It tells which '
+        "labels to trust more than others; it is not the chance to be right, which is often larger.</p>"
     )
 
 
