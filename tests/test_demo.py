@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +73,32 @@ def test_failure_of_the_measuring_process_is_told(monkeypatch):
     monkeypatch.setattr(demo, "N_DOCUMENTS", "many")
     with pytest.raises(RuntimeError, match="ended with code 1: ValueError"):
         list(demo.measure_all())
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes as on Linux")
+def test_interrupt_leaves_nothing(tmp_path):
+    run = [sys.executable, "-m", "bvdt", "demo", "--out", str(tmp_path / "out")]
+    command = subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (children := _children(command.pid)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.2)
+    command.send_signal(signal.SIGINT)
+    _, errors = command.communicate(timeout=60)
+    assert children
+    assert command.returncode == 130
+    assert "Traceback" not in errors
+    assert list((tmp_path / "out").iterdir()) == []
+    assert not [pid for pid in children if Path(f"/proc/{pid}").exists()]
+
+
+def _children(pid: int) -> list[str]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            if stat.read_text().rpartition(")")[2].split()[1] == str(pid):
+                found.append(stat.parent.name)
+    return found
 
 
 def test_labelings_keep_as_many_labels_a_class():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -192,9 +193,10 @@ def measure(problem: Problem, method: str) -> Outcome:
 def measure_all() -> Iterator[tuple[str, Outcome]]:
     """Every method on every problem, one after the other, as the methods finish."""
     command = [sys.executable, "-W", "ignore", "-m", "bvdt.demo", str(N_DOCUMENTS)]
+    pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "encoding": "utf-8"}
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8") as child,
+        subprocess.Popen(command, stderr=errors, start_new_session=True, **pipes) as child,
     ):
         assert child.stdout is not None
         try:
@@ -202,12 +204,20 @@ def measure_all() -> Iterator[tuple[str, Outcome]]:
                 problem, found = json.loads(line)
                 yield problem, Outcome(**found | {"accuracies": tuple(found["accuracies"])})
         except BaseException:
-            child.kill()
+            _end(child)
             raise
         if child.wait():
             errors.seek(0)
             last = (errors.read().strip().splitlines() or ["it said nothing"])[-1]
             raise RuntimeError(f"the measuring process ended with code {child.returncode}: {last}")
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    """Ctrl-C reaches only this process; the measuring one and its forks are a group, which ends with it."""
+    if hasattr(os, "killpg"):
+        os.killpg(child.pid, signal.SIGKILL)
+    else:
+        child.kill()
 
 
 def _serve(n_documents: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -52,7 +53,8 @@ def demo(
         session.say(table.title)
         session.table(table.columns, table.rows)
         session.say()
-    session.say(NOTE)
+    session.say(textwrap.fill(NOTE, 80))
+    session.say()
     _write_report(session, path, problems[SHOWN], tables)
     session.result |= {"command": "demo", "report": str(path), "problems": _as_json(found)}
     session.say(f"{path}: look at it in a browser. {session.seconds:.0f} s in all.")
