@@ -18,7 +18,7 @@ points without the N×N matrix.
 
 \b
 Example:
-  bvdt propagate docs.csv --labels topic -o predictions.csv --report report.html
+  bvdt propagate docs.csv --labels topic -o out.csv --report report.html
 """
 
 app = typer.Typer(

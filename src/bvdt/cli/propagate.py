@@ -40,8 +40,13 @@ Suggest = Annotated[
     Any, o.option("--suggest", help="List N documents to label next.", metavar="N", parser=o.at_least(0))
 ]
 Hidden = Annotated[
-    float | None,
-    o.option("--holdout", help="Labels hidden to test; default 0.2, 0: none.", metavar="SHARE"),
+    Any,
+    o.option(
+        "--holdout",
+        help="Labels hidden to test; default 0.2, 0: none.",
+        metavar="SHARE",
+        parser=o.parse_share,
+    ),
 ]
 Alpha = Annotated[
     Any, o.option("--alpha", help="Share taken from neighbours, 0-1.", metavar="A", parser=o.parse_alpha)

@@ -44,8 +44,8 @@ def check_outputs(source: Source, table: Path, *others: Path | None) -> None:
             check_writable(other)
 
 
-def read(session: Session, source: Source, *, least: int) -> Documents:
-    """The documents, at least so many; what was guessed is told."""
+def read(session: Session, source: Source, *, least: int, purpose: str = "") -> Documents:
+    """The documents, at least so many for the purpose; what was guessed is told."""
     from ..files import read_documents
 
     with session.stage("read"):
@@ -61,7 +61,7 @@ def read(session: Session, source: Source, *, least: int) -> Documents:
         session.note(note)
     n_documents = len(documents.ids)
     if n_documents < least:
-        raise ValueError(f"{source.path} needs at least {least} documents; it has {n_documents}")
+        raise ValueError(f"{source.path} needs at least {least} documents{purpose}; it has {n_documents}")
     session.result |= {"input": str(source.path), "documents": n_documents}
     return documents
 
@@ -80,7 +80,10 @@ def walk(
         )
     parameters = settings.parameters(features)
     with session.stage("build the walk", own_bar=settings.progress):
-        op = build_walk(X, parameters)
+        try:
+            op = build_walk(X, parameters)
+        except ValueError as error:  # values outside the divergence's domain
+            raise ValueError(f"{documents.path}: {error}") from error
     described = describe(features, op)
     session.say(f"Walk: {described}")
     session.result["walk"] = {
