@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MANY_CLASSES = 25  # beyond, the confusion is a list of pairs, and the class counts are cut
 SUGGESTIONS = 50  # rows shown
 TEXT_CHARS = 180
+LONG = 16  # characters of a fact that needs a wide card
 
 
 def section(title: str, *parts: str) -> str:
@@ -30,7 +31,8 @@ def head(report: Report) -> str:
     """Title, what was done, how sure it is."""
     sentences = "".join(f'<p class="lead">{escape(sentence)}</p>' for sentence in report.summary)
     cards = "".join(
-        f'<div class="card"><b>{isolated(value)}</b><span>{escape(name)}</span></div>'
+        f'<div class="card{" long" if len(value) > LONG else ""}"><b>{isolated(value)}</b>'
+        f"<span>{escape(name)}</span></div>"
         for name, value in report.facts
     )
     accuracy = "" if report.holdout is None else _accuracy(report.holdout)
@@ -45,7 +47,7 @@ def _accuracy(holdout: Holdout) -> str:
         f'<div class="card main" id="accuracy"><b>{_percent(holdout.accuracy)}</b><div>Accuracy to expect, '
         f"95 % interval {_percent(holdout.low)} to {_percent(holdout.high)}."
         f"<br><span>Each of {holdout.n} given labels was hidden once and predicted from the others; with all "
-        "labels at hand it is a little better.</span></div></div>"
+        "labels at hand it is usually a little better.</span></div></div>"
     )
 
 
