@@ -32,14 +32,21 @@
 
   let width = 0, height = 0, zoom = 1, left = 0, top = 0, current = -1, only = -1, printing = false;
   const margin = 14;
-  const scale = () => zoom * (Math.min(width, height) - 2 * margin) / 65535;
+  const box = [65535, 0, 65535, 0]; // of all points: least and greatest x, then y
+  for (let k = 0; k < 2 * n; k++) {
+    const axis = 2 * (k % 2);
+    box[axis] = Math.min(box[axis], xy[k]);
+    box[axis + 1] = Math.max(box[axis + 1], xy[k]);
+  }
+  const scale = () => zoom * Math.min(
+    (width - 2 * margin) / Math.max(1, box[1] - box[0]), (height - 2 * margin) / Math.max(1, box[3] - box[2]));
   const screenX = (i) => left + xy[2 * i] * scale();
   const screenY = (i) => top + (65535 - xy[2 * i + 1]) * scale();
 
   function home() {
     zoom = 1;
-    left = (width - 65535 * scale()) / 2;
-    top = (height - 65535 * scale()) / 2;
+    left = width / 2 - (box[0] + box[1]) / 2 * scale();
+    top = height / 2 - (65535 - (box[2] + box[3]) / 2) * scale();
   }
   function zoomAt(x, y, factor) {
     const before = scale();
@@ -159,8 +166,12 @@
     }
     if (data.texts) line("tip-text", data.texts[i]);
     const x = screenX(i), y = screenY(i), w = tip.offsetWidth, h = tip.offsetHeight;
-    tip.style.left = Math.max(4, Math.min(width - w - 4, x - w / 2)) + "px";
-    tip.style.top = (y - h - 16 >= 4 ? y - h - 16 : Math.min(y + 16, height - 20)) + "px";
+    // Beside the point, away from the middle; where that is too narrow, as on a phone, above or below it.
+    const sides = x < width / 2 ? [x - w - 18, x + 18] : [x + 18, x - w - 18];
+    const side = sides.find((at) => at >= 4 && at + w <= width - 4);
+    const above = y - h - 16 >= 4 ? y - h - 16 : y + 16;
+    tip.style.left = (side ?? Math.max(4, Math.min(width - w - 4, x - w / 2))) + "px";
+    tip.style.top = (side === undefined ? above : Math.max(4, Math.min(height - h - 4, y - h / 2))) + "px";
   }
 
   // Mouse and finger: hover or tap shows the nearest point; dragging moves a zoomed map.
