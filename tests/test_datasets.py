@@ -42,7 +42,23 @@ def test_saved_counts_come_back_in_small_types(tmp_path):
         assert stored["indices"].dtype == np.uint8
         assert stored["rating"].tolist() == [9, 1, 10]
         assert stored["half"].dtype == float
+        assert stored["shape"].dtype == np.int64  # products of it must not wrap around
     assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / CORPORA["bbcsport"].file
+    save_corpus(path, small_corpus())
+    before = path.read_bytes()
+
+    def full(*_, **__):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    with pytest.raises(OSError, match="no space"):
+        save_corpus(path, small_corpus())
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
 def test_a_missing_file_says_how_to_get_it(tmp_path):

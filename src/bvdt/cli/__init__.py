@@ -7,6 +7,7 @@ import sys
 import typer
 
 from . import datasets
+from .demo import DEMO_HELP, demo
 from .embed import CLUSTER_HELP, EMBED_HELP, cluster, embed
 from .guard import guarded
 from .inspect import INSPECT_HELP, inspect
@@ -49,6 +50,7 @@ def options(
     """What stands before the command's name."""
 
 
+app.command("demo", help=DEMO_HELP)(guarded(demo))
 app.command("propagate", help=PROPAGATE_HELP, no_args_is_help=True)(guarded(propagate))
 app.command("embed", help=EMBED_HELP, no_args_is_help=True)(guarded(embed))
 app.command("cluster", help=CLUSTER_HELP, no_args_is_help=True)(guarded(cluster))

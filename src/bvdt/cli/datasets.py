@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
 from .guard import guarded
 from .options import Debug, Json, Quiet
+from .session import aligned
 
 app = typer.Typer(help="The paper's data sets: list them, fetch them.", no_args_is_help=True)
 
@@ -42,12 +44,14 @@ def list_datasets(folder: Folder = Path("data"), as_json: Json = False, debug: D
     if as_json:
         typer.echo(json.dumps(rows, indent=1))
         return
-    for row in rows:
-        here = f"in {folder}" if row["here"] else "not here"
-        typer.echo(
-            f"{row['name']:<9} {row['title']:<26} N {row['documents']:>6,}  d {row['terms']:>6,}  "
-            f"C {row['classes']:>2}  {here}; {row['from'] or 'cannot be fetched'}"
-        )
+    for line in aligned(("name", "data set", "N", "d", "C", f"in {folder}", "from"), map(_cells, rows)):
+        typer.echo(line)
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    sizes = [str(row[key]) for key in ("documents", "terms", "classes")]
+    home = urlsplit(row["from"]).hostname if row["from"] else "nowhere: it cannot be fetched"
+    return [row["name"], row["title"], *sizes, "yes" if row["here"] else "no", str(home)]
 
 
 @app.command("fetch")

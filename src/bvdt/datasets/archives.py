@@ -15,6 +15,7 @@ from typing import IO, Any
 
 __all__ = ["read_members"]
 
+DAMAGE = (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, OSError, NotImplementedError)
 LIMIT = 2 * 2**30  # bytes unpacked: several times the largest original
 
 
@@ -36,7 +37,7 @@ def read_members(path: str | Path, wanted: Sequence[str], *, limit: int = LIMIT)
         raise ValueError(f"{path} is neither a zip nor a tar.gz archive; it begins with {head[:16]!r}")
     try:
         found = read(path, wanted, limit)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except DAMAGE as error:
         raise ValueError(f"{path} is a damaged or truncated {kind} archive: {error}") from error
     missing = [name for name in wanted if name not in found]
     if missing:
@@ -60,10 +61,7 @@ def _read_zip(path: Path, wanted: Sequence[str], limit: int) -> dict[str, bytes]
                 continue
             if member.flag_bits & 1:
                 raise ValueError(f"{path} is encrypted; the originals are not")
-            try:
-                found[name] = archive.read(member)  # checks the CRC, stops at the size declared
-            except NotImplementedError as error:
-                raise ValueError(f"{path} cannot be read: {error}") from error
+            found[name] = archive.read(member)  # checks the CRC, stops at the size declared
     return found
 
 

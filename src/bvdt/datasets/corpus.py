@@ -1,13 +1,12 @@
 """Labelled documents as counts, and the npz file they are kept in.
 
 A file holds a CSR matrix (``data``, ``indices``, ``indptr``, ``shape``), ``labels``, ``class_names`` and
-whatever a data set has besides; each array is in the smallest unsigned type that holds it. No pickle.
+whatever a data set has besides; counts, terms and labels in the smallest unsigned type that holds them. No
+pickle.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -17,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from .._atomic import atomic
 
 __all__ = ["CORPORA", "Corpus", "CorpusInfo", "corpus_info", "load_corpus", "save_corpus"]
 
@@ -80,26 +81,13 @@ def load_corpus(name: str, folder: str | Path) -> Corpus:
 def save_corpus(path: str | Path, corpus: Corpus, **extra: NDArray[Any]) -> None:
     """Write the npz file of a corpus whole or not at all; ``extra`` arrays have one entry a document."""
     path, counts = Path(path), corpus.counts
-    arrays = {
-        "data": counts.data,
-        "indices": counts.indices,
-        "indptr": counts.indptr,
-        "shape": np.asarray(counts.shape),
-        "labels": corpus.labels,
-        **extra,
-    }
+    arrays = {"data": counts.data, "indices": counts.indices, "labels": corpus.labels, **extra}
     arrays = {name: _smallest(array) for name, array in arrays.items()}
+    arrays |= {"indptr": counts.indptr, "shape": np.asarray(counts.shape, dtype=np.int64)}
     arrays["class_names"] = np.asarray(corpus.class_names, dtype=str)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, **arrays)
-        Path(temporary).chmod(0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with atomic(path, "wb") as file:
+        np.savez_compressed(file, **arrays)
 
 
 def _how_to_get(info: CorpusInfo) -> str:

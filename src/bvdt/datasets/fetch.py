@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
+
+from numpy.typing import NDArray
 
 from .archives import read_members
 from .corpus import Corpus, CorpusInfo, corpus_info, save_corpus
@@ -42,7 +45,7 @@ def _bbc(stem: str, n_entries: int) -> Source:
         url=f"http://mlg.ucd.ie/files/datasets/{stem}.zip",
         members=tuple(f"{stem}.{suffix}" for suffix in ("mtx", "terms", "docs", "classes")),
         parse=lambda files: parse_bbc(files, stem),
-        terms="non-commercial and research use, the articles are the BBC's; cite Greene and Cunningham (2006)",
+        terms="for non-commercial and research use, articles by the BBC; cite Greene and Cunningham (2006)",
         n_entries=n_entries,
     )
 
@@ -88,19 +91,12 @@ def fetch_corpus(
     url = url or source.url
     archive = Path(folder) / "originals" / _file_name(url)
     was_here = archive.exists()
+    required = sha256 or source.sha256
     digest = download(
-        url,
-        archive,
-        sha256=sha256 or source.sha256,
-        timeout=timeout,
-        tries=tries,
-        wait=wait,
-        progress=progress,
+        url, archive, sha256=required, timeout=timeout, tries=tries, wait=wait, progress=progress
     )
     try:
-        counts, labels, class_names, extra = source.parse(read_members(archive, source.members))
-        corpus = Corpus(name, info.title, counts, labels, class_names, info.is_surrogate)
-        _check_size(corpus, info, source.n_entries)
+        corpus, extra = _parsed(info, source, archive)
     except ValueError as error:
         if not was_here:
             forget(archive)  # else its digest would be required of the next download
@@ -109,6 +105,20 @@ def fetch_corpus(
     path = Path(folder) / info.file
     save_corpus(path, corpus, **extra)
     return Fetched(path, archive, digest, corpus)
+
+
+def _parsed(info: CorpusInfo, source: Source, archive: Path) -> tuple[Corpus, dict[str, NDArray[Any]]]:
+    counts, labels, class_names, extra = source.parse(read_members(archive, source.members))
+    found = {
+        "documents": (counts.shape[0], info.shape[0]),
+        "terms": (counts.shape[1], info.shape[1]),
+        "classes": (len(class_names), info.n_classes),
+        "counts that are not 0": (counts.nnz, source.n_entries),
+    }
+    for what, (measured, known) in found.items():
+        if known not in (None, measured):
+            raise ValueError(f"it has {measured} {what}, but {info.name} has {known}")
+    return Corpus(info.name, info.title, counts, labels, class_names, info.is_surrogate), extra
 
 
 def _source(name: str) -> Source:
@@ -126,15 +136,3 @@ def _file_name(url: str) -> str:
     if not name or name.startswith("."):
         raise ValueError(f"an address needs to end with the name of a file; it is {url!r}")
     return name
-
-
-def _check_size(corpus: Corpus, info: CorpusInfo, n_entries: int | None) -> None:
-    found = {
-        "documents": (corpus.counts.shape[0], info.shape[0]),
-        "terms": (corpus.counts.shape[1], info.shape[1]),
-        "classes": (len(corpus.class_names), info.n_classes),
-        "counts that are not 0": (corpus.counts.nnz, n_entries),
-    }
-    for what, (measured, known) in found.items():
-        if known not in (None, measured):
-            raise ValueError(f"it has {measured} {what}, but {corpus.name} has {known}")
