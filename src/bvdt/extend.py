@@ -178,7 +178,7 @@ class TwinFinder:
     def _mean_scores(self, new: Lifted, query: NDArray[np.intp], node: NDArray[np.intp]) -> Float:  # (m,)
         """d(x, mean point of the node) less what depends on x alone."""
         slot = self.slot[node]
-        # Means of many sparse points are nearly full: each is spread out once and read at the queries' entries.
+        # Means of many sparse points are nearly full: spread out once each, read at the queries' entries.
         by_slot = np.argsort(slot, kind="stable")
         inner = np.empty(len(slot))
         inner[by_slot] = pair_dots(self.H, new.X, slot[by_slot], query[by_slot], self.n_jobs)
