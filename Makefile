@@ -17,7 +17,7 @@ $(VENV)/.installed: $(VENV)/bin/python $(SOURCES)
 	touch $@
 
 demo: install
-	$(BIN)/python examples/demo.py
+	$(BIN)/bvdt demo
 
 test: install
 	$(BIN)/python -m pytest

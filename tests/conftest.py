@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before bvdt: threads that spin slow a busy machine down
+
 import numpy as np
 import pytest
 from hypothesis import settings

@@ -135,6 +135,9 @@ class Features:
             if value is not None and len(value) != n_features:
                 raise IndexError(f"{name} of {len(value)} features instead of {n_features}")
         kind, scale = str(header["kind"]), str(header["scale"])
+        needed = {"tfidf": ("idf",), "standard": ("mean", "deviation"), "none": ()}[scale]
+        if any(learnt[name] is None for name in needed) or (kind == "text" and names is None):
+            raise KeyError(f"what {kind} with the scale {scale} needs")
         return cls(kind, scale, n_features, TextSettings(**text), names, **learnt)
 
 
@@ -165,7 +168,8 @@ def _learn_scale(features: Features, X: Any, documents: Documents) -> tuple[Feat
         features = replace(features, idf=TfidfTransformer().fit(_counts(X, documents)).idf_)
     elif features.scale == "standard":
         if sparse.issparse(X):
-            raise ValueError(f"{documents.path} is sparse: columns of a sparse matrix cannot be standardised")
+            what = "makes a sparse matrix" if features.kind == "text" else "is a sparse matrix"
+            raise ValueError(f'{documents.path} {what}, which cannot be standardised; use the scale "auto"')
         deviation = X.std(axis=0)
         features = replace(features, mean=X.mean(axis=0), deviation=np.where(deviation > 0, deviation, 1.0))
     return features, features._scaled(X, documents)

@@ -107,6 +107,8 @@ def _model_from(stored: dict[str, Any], learnt: dict[str, Any], operator: Any) -
         raise IndexError(f"labels of shape {codes.shape} and {scores.shape} for {n_points} points")
     if features.n_features != n_features or not -1 <= codes.min() <= codes.max() < len(classes):
         raise IndexError("features or classes that do not fit the operator")
+    if not (np.isfinite(scores).all() and (scores >= 0).all()):
+        raise ValueError("scores that are no probabilities")
     propagation = _restored(stored["settings"], operator, codes.astype(np.intp), scores)
     holdout = _holdout_from(stored["holdout"], classes)
     return Model(features, propagation, classes, holdout, str(stored["source"]))

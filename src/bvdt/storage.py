@@ -24,6 +24,7 @@ from .tree import Tree
 
 # 2: forests; 3: a model of ``bvdt.model`` beside the operator. What needs no newer version is written as 1.
 FORMAT, VERSION = "bvdt", 3
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)  # as zipfile tells it
 
 
 def save(op: WalkOperator, path: str | Path) -> None:
@@ -170,7 +171,7 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
             header = json.loads(stored["header"].tobytes())
             _check_header(header, path)
             return header, {name: stored[name] for name in stored.files}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, UnicodeDecodeError, JSONDecodeError) as error:
+    except (*_DAMAGE, OSError, UnicodeDecodeError, JSONDecodeError) as error:
         raise ValueError(f"{path} is not a bvdt file, or is truncated ({error})") from error
 
 

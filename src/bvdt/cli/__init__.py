@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import typer
 
 from . import datasets
+from .demo import DEMO_HELP, demo
 from .embed import CLUSTER_HELP, EMBED_HELP, cluster, embed
 from .guard import guarded
 from .inspect import INSPECT_HELP, inspect
@@ -17,7 +19,7 @@ points without the N×N matrix.
 
 \b
 Example:
-  bvdt propagate docs.csv --labels topic -o predictions.csv --report report.html
+  bvdt propagate docs.csv --labels topic -o out.csv --report report.html
 """
 
 app = typer.Typer(
@@ -49,6 +51,7 @@ def options(
     """What stands before the command's name."""
 
 
+app.command("demo", help=DEMO_HELP)(guarded(demo))
 app.command("propagate", help=PROPAGATE_HELP, no_args_is_help=True)(guarded(propagate))
 app.command("embed", help=EMBED_HELP, no_args_is_help=True)(guarded(embed))
 app.command("cluster", help=CLUSTER_HELP, no_args_is_help=True)(guarded(cluster))
@@ -60,6 +63,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to stop
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # temporary files go first
     try:
         app()
     except KeyboardInterrupt:  # before a command began or after it ended

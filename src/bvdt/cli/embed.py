@@ -76,7 +76,9 @@ def embed(
     source = Source(input, text, id, labels, None, encoding)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs, session.progress)
-    documents, _, _, operator = _prepare(session, "embed", source, output, plot, components + 1, settings)
+    session.result["command"] = "embed"
+    documents = _read(session, source, output, plot, components + 1, f" for {components} coordinates")
+    _, _, operator = walk(session, documents, settings)
     with session.stage("coordinates"):
         from ..estimators import SpectralEmbedding
 
@@ -119,7 +121,9 @@ def cluster(
     source = Source(input, text, id, labels, None, encoding)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs, session.progress)
-    documents, features, X, operator = _prepare(session, "cluster", source, output, plot, clusters, settings)
+    session.result["command"] = "cluster"
+    documents = _read(session, source, output, plot, clusters, f" for {clusters} clusters")
+    features, X, operator = walk(session, documents, settings)
     with session.stage("clusters"):
         from ..estimators import SpectralClustering
 
@@ -137,15 +141,14 @@ def cluster(
     session.finish()
 
 
-def _prepare(
-    session: Session, command: str, source: Source, output: Path, plot: Path | None, least: int, settings: Any
-) -> tuple[Documents, Features, Any, Any]:
-    session.result["command"] = command
+def _read(
+    session: Session, source: Source, output: Path, plot: Path | None, least: int, purpose: str
+) -> Documents:
     check_outputs(source, output, plot)
     check_plot(plot)
-    documents = read(session, source, least=max(2, least))
+    documents = read(session, source, least=max(2, least), purpose=purpose)
     session.say(f"Read {source.path}: {len(documents.ids):,} documents")
-    return documents, *walk(session, documents, settings)
+    return documents
 
 
 def by_size(labels: Any) -> Any:  # (N,) -> (N,)
@@ -175,7 +178,8 @@ def _words(number: Any, features: Features, X: Any, n: int = 5) -> list[str]:
     found = []
     for k in range(1, number.max() + 1):
         mean = np.asarray(X[np.flatnonzero(number == k)].mean(axis=0)).ravel()
-        found.append(", ".join(features.names[j] for j in np.argsort(-mean, kind="stable")[:n]))
+        heaviest = [j for j in np.argsort(-mean, kind="stable")[:n] if mean[j] > 0]
+        found.append(", ".join(features.names[j] for j in heaviest))
     return found
 
 

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ..divergences import NAMES
 from ..features import SCALES, TextSettings
+from ..holdout import MAX_SHARE, MIN_SHARE
 from ..labelling import WalkSettings
 
 
@@ -43,6 +45,28 @@ def parse_ngrams(text: str) -> tuple[int, int]:
         if 1 <= low <= high:
             return low, high
     raise typer.BadParameter(f"needs a length such as 1, or a range such as 1-2; got {text!r}")
+
+
+def parse_share(text: str) -> float:
+    """0, or a share that ``bvdt.holdout`` takes."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if value and not MIN_SHARE <= value <= MAX_SHARE:
+        raise typer.BadParameter(f"needs a share from {MIN_SHARE} to {MAX_SHARE}, or 0; got {text!r}")
+    return value
+
+
+def parse_jobs(text: str) -> int:
+    """Any integer but 0."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if not value:
+        raise typer.BadParameter(f"needs a number of threads; got {text!r}")
+    return value
 
 
 def at_least(low: int) -> Any:
@@ -89,7 +113,13 @@ Missing = Annotated[str | None, option("--missing", help="A label that means: no
 Encoding = Annotated[str | None, option("--encoding", help="Of the text; default: guessed.", metavar="NAME")]
 
 Divergence = Annotated[
-    str | None, option("--divergence", help="squared_euclidean (default), gid, kl, ...", metavar="NAME")
+    Any,
+    option(
+        "--divergence",
+        help="squared_euclidean (default), gid, kl, ...",
+        metavar="NAME",
+        parser=one_of(*NAMES),
+    ),
 ]
 Bandwidth = Annotated[
     Any, option("--bandwidth", help="auto, learn or a number.", metavar="B", parser=parse_bandwidth)
@@ -109,7 +139,9 @@ StopWords = Annotated[
 ]
 
 Seed = Annotated[Any, count("--seed", help="Of the random choices; default 0.", low=0)]
-Jobs = Annotated[int | None, option("--jobs", "-j", help="Threads; default: every core.", metavar="N")]
+Jobs = Annotated[
+    Any, option("--jobs", "-j", help="Threads; default: every core.", metavar="N", parser=parse_jobs)
+]
 Quiet = Annotated[bool, option("--quiet", "-q", help="Print errors only.")]
 Json = Annotated[bool, option("--json", help="Print one JSON object instead.")]
 Debug = Annotated[bool, option("--debug", help="Show the traceback of an error.")]
@@ -117,6 +149,8 @@ Debug = Annotated[bool, option("--debug", help="Show the traceback of an error."
 
 def text_settings(ngrams: Any, chars: bool, min_df: int | None, stop_words: str | None) -> TextSettings:
     """From the command line's options; a range for characters defaults to 2 to 4."""
+    if chars and stop_words:
+        raise ValueError("--stop-words has no effect with --chars; leave one of them out")
     lengths = ngrams or ((2, 4) if chars else (1, 1))
     return TextSettings("char" if chars else "word", lengths, min_df or 1, _stop_words(stop_words))
 

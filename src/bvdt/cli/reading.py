@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..labelling import WalkSettings, build_walk
 from .session import Session
 
@@ -44,8 +46,8 @@ def check_outputs(source: Source, table: Path, *others: Path | None) -> None:
             check_writable(other)
 
 
-def read(session: Session, source: Source, *, least: int) -> Documents:
-    """The documents, at least so many; what was guessed is told."""
+def read(session: Session, source: Source, *, least: int, purpose: str = "") -> Documents:
+    """The documents, at least so many for the purpose; what was guessed is told."""
     from ..files import read_documents
 
     with session.stage("read"):
@@ -61,7 +63,7 @@ def read(session: Session, source: Source, *, least: int) -> Documents:
         session.note(note)
     n_documents = len(documents.ids)
     if n_documents < least:
-        raise ValueError(f"{source.path} needs at least {least} documents; it has {n_documents}")
+        raise ValueError(f"{source.path} needs at least {least} documents{purpose}; it has {n_documents}")
     session.result |= {"input": str(source.path), "documents": n_documents}
     return documents
 
@@ -78,9 +80,13 @@ def walk(
         features, X = learn_features(
             documents, scale=settings.scale, divergence=settings.divergence, text=settings.text
         )
+    tell_empty(session, X)
     parameters = settings.parameters(features)
     with session.stage("build the walk", own_bar=settings.progress):
-        op = build_walk(X, parameters)
+        try:
+            op = build_walk(X, parameters)
+        except ValueError as error:  # values outside the divergence's domain
+            raise ValueError(f"{documents.path}: {error}") from error
     described = describe(features, op)
     session.say(f"Walk: {described}")
     session.result["walk"] = {
@@ -93,6 +99,20 @@ def walk(
         "blocks": op.n_blocks,
     }
     return features, X, op
+
+
+def tell_empty(session: Session, X: Any) -> None:
+    """A note on documents in which no known term occurs."""
+    from scipy import sparse
+
+    n_empty = int((np.diff(X.indptr) == 0).sum()) if sparse.issparse(X) else 0
+    if n_empty:
+        what = (
+            "1 document holds no known term: its"
+            if n_empty == 1
+            else f"{n_empty:,} documents hold no known term: their"
+        )
+        session.note(f"{what} place is a guess")
 
 
 def describe(features: Features, op: WalkOperator) -> str:

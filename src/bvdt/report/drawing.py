@@ -96,7 +96,9 @@ def _tree_path(op: TransitionOperator) -> str:
     """Brackets from each node to its children; across: log of its size; down: the middle of its rows."""
     tree, drawn = op.tree, drawn_nodes(op)
     unit = SIDE / tree.n_points
-    x = PAD + TREE * (1 - np.log(tree.size) / np.log(max(tree.n_points, 2)))
+    log_size = np.log(tree.size)
+    least, most = log_size[drawn].min(), log_size[0]
+    x = PAD + TREE * (most - log_size) / (most - least)
     y = PAD + (tree.start + tree.size / 2) * unit
     path = []
     for k in np.flatnonzero((tree.left >= 0) & drawn):
@@ -119,4 +121,4 @@ def _strip(op: TransitionOperator, marks: NDArray[Any]) -> str:
             f'<rect x="{left:g}" y="{PAD + k * height:.5g}" width="{STRIP:g}" height="{height * 1.02:.5g}" '
             f'fill="{colour(mark)}"/>'
         )
-    return "<g>" + "".join(strips) + "</g>"
+    return '<g shape-rendering="crispEdges">' + "".join(strips) + "</g>"

@@ -47,7 +47,7 @@ def map_coordinates(op: Any, *, random_state: Any = None) -> Float:  # (N, 2)
         pull = np.asarray(S @ (Y * root)) / root - Y
         Y = Y + (1.0 - 0.9 * step / STEPS) * (pull + PUSH / n_points * _push(Y))
         Y -= Y.mean(axis=0)
-    return _outliers_drawn_in(Y)
+    return _lying(_outliers_drawn_in(Y))
 
 
 def _linked(op: Any, rng: np.random.Generator) -> Any:
@@ -98,6 +98,12 @@ def _push(Y: Float) -> Float:  # (N, 2)
             for field in np.gradient(potential, unit)
         ]
     )
+
+
+def _lying(Y: Float) -> Float:
+    """Turned so that it is wider than high, as screens are."""
+    _, axes = np.linalg.eigh(np.cov(Y.T))
+    return np.asarray(Y @ axes[:, ::-1])
 
 
 def _outliers_drawn_in(Y: Float) -> Float:

@@ -7,7 +7,8 @@
   const figure = document.getElementById("map");
   const canvas = figure.querySelector("canvas");
   const tip = figure.querySelector(".tip");
-  const pen = canvas.getContext("2d");
+  // The points are painted on a sheet of their own; moving the mouse only lays it under the mark of one point.
+  const sheet = document.createElement("canvas"), pen = sheet.getContext("2d"), front = canvas.getContext("2d");
   const bytes = (name) => data[name] === undefined ? null
     : Uint8Array.from(atob(data[name]), (c) => c.charCodeAt(0));
   const words = (name) => { const b = bytes(name); return b && new Uint16Array(b.buffer); };
@@ -31,14 +32,21 @@
 
   let width = 0, height = 0, zoom = 1, left = 0, top = 0, current = -1, only = -1, printing = false;
   const margin = 14;
-  const scale = () => zoom * (Math.min(width, height) - 2 * margin) / 65535;
+  const box = [65535, 0, 65535, 0]; // of all points: least and greatest x, then y
+  for (let k = 0; k < 2 * n; k++) {
+    const axis = 2 * (k % 2);
+    box[axis] = Math.min(box[axis], xy[k]);
+    box[axis + 1] = Math.max(box[axis + 1], xy[k]);
+  }
+  const scale = () => zoom * Math.min(
+    (width - 2 * margin) / Math.max(1, box[1] - box[0]), (height - 2 * margin) / Math.max(1, box[3] - box[2]));
   const screenX = (i) => left + xy[2 * i] * scale();
   const screenY = (i) => top + (65535 - xy[2 * i + 1]) * scale();
 
   function home() {
     zoom = 1;
-    left = (width - 65535 * scale()) / 2;
-    top = (height - 65535 * scale()) / 2;
+    left = width / 2 - (box[0] + box[1]) / 2 * scale();
+    top = height / 2 - (65535 - (box[2] + box[3]) / 2) * scale();
   }
   function zoomAt(x, y, factor) {
     const before = scale();
@@ -66,9 +74,28 @@
     if (mark >= colours && mark < marks) pen.rect(x - 0.88 * r, y - 0.88 * r, 1.76 * r, 1.76 * r);
     else { pen.moveTo(x + r, y); pen.arc(x, y, r, 0, 6.2832); }
   }
-  let waiting = 0;
-  function draw() { if (!waiting) waiting = requestAnimationFrame(() => { waiting = 0; paint(); }); }
+  let waiting = 0, stale = true;
+  function draw(anew = true) {
+    stale = stale || anew;
+    if (!waiting) waiting = requestAnimationFrame(() => { waiting = 0; paint(); });
+  }
   function paint() {
+    if (stale) paintSheet();
+    stale = false;
+    front.setTransform(1, 0, 0, 1, 0, 0);
+    front.clearRect(0, 0, canvas.width, canvas.height);
+    front.drawImage(sheet, 0, 0);
+    if (current < 0) return;
+    const ratio = window.devicePixelRatio || 1;
+    front.setTransform(ratio, 0, 0, ratio, 0, 0);
+    front.strokeStyle = value("ink");
+    front.lineWidth = 2.5;
+    front.beginPath();
+    front.arc(screenX(current), screenY(current), radius() + 6, 0, 6.2832);
+    front.stroke();
+  }
+  function repaint() { stale = true; paint(); }
+  function paintSheet() {
     const ratio = window.devicePixelRatio || 1, colour = palette(), r = radius();
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
@@ -96,12 +123,6 @@
       pen.stroke();
     }
     pen.globalAlpha = 1;
-    if (current >= 0) {
-      pen.lineWidth = 2.5;
-      pen.beginPath();
-      pen.arc(screenX(current), screenY(current), r + 6, 0, 6.2832);
-      pen.stroke();
-    }
   }
 
   function nearest(px, py, reach) {
@@ -131,22 +152,26 @@
     if (i === current) return;
     current = i;
     tip.hidden = i < 0;
-    draw();
+    draw(false);
     if (i < 0) return;
     tip.replaceChildren();
     line("tip-id", data.ids[i]);
     if (label) {
       let text = data.classes[label[i]] || "no label";
       if (given[i]) text += " · given";
-      else if (confidence) text += " · " + (confidence[i] / 10).toFixed(0) + " % sure";
+      else if (confidence) text += " · " + (confidence[i] / 10).toFixed(0) + " % confidence";
       line("tip-label", text);
       if (!given[i] && runnerUp && runnerUp[i] < data.classes.length)
         line("tip-next", "or " + data.classes[runnerUp[i]]);
     }
     if (data.texts) line("tip-text", data.texts[i]);
     const x = screenX(i), y = screenY(i), w = tip.offsetWidth, h = tip.offsetHeight;
-    tip.style.left = Math.max(4, Math.min(width - w - 4, x - w / 2)) + "px";
-    tip.style.top = (y - h - 16 >= 4 ? y - h - 16 : Math.min(y + 16, height - 20)) + "px";
+    // Beside the point, away from the middle; where that is too narrow, as on a phone, above or below it.
+    const sides = x < width / 2 ? [x - w - 18, x + 18] : [x + 18, x - w - 18];
+    const side = sides.find((at) => at >= 4 && at + w <= width - 4);
+    const above = y - h - 16 >= 4 ? y - h - 16 : y + 16;
+    tip.style.left = (side ?? Math.max(4, Math.min(width - w - 4, x - w / 2))) + "px";
+    tip.style.top = (side === undefined ? above : Math.max(4, Math.min(height - h - 4, y - h / 2))) + "px";
   }
 
   // Mouse and finger: hover or tap shows the nearest point; dragging moves a zoomed map.
@@ -217,13 +242,15 @@
     height = canvas.clientHeight;
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
+    sheet.width = canvas.width;
+    sheet.height = canvas.height;
     show(-1);
     home();
-    paint();
+    repaint();
   }
   new ResizeObserver(resize).observe(canvas);
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-  window.addEventListener("beforeprint", () => { printing = true; show(-1); paint(); });
-  window.addEventListener("afterprint", () => { printing = false; paint(); });
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
+  window.addEventListener("beforeprint", () => { printing = true; show(-1); repaint(); });
+  window.addEventListener("afterprint", () => { printing = false; repaint(); });
   resize();
 })();

@@ -7,6 +7,7 @@ suggestion in it), and the texts are cut shorter the more there are.
 from __future__ import annotations
 
 import base64
+import re
 from collections import Counter
 from typing import Any
 
@@ -24,9 +25,15 @@ ID_CHARS = 60
 
 
 def class_order(report: Report) -> list[str]:
-    """All labels, the most frequent first; equal ones by name."""
+    """All labels: those with a mark of their own, the most frequent, by name; then the rest by frequency."""
     counts = Counter(report.labels or ())
-    return sorted(counts, key=lambda label: (-counts[label], label))
+    order = sorted(counts, key=lambda label: (-counts[label], label))
+    return sorted(order[:N_CLASSES], key=_natural) + order[N_CLASSES:]
+
+
+def _natural(label: str) -> list[tuple[int, str]]:
+    """A key that puts "class 9" before "class 10"."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", label)]
 
 
 def mark_of(order: list[str]) -> dict[str, int]:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 MANY_CLASSES = 25  # beyond, the confusion is a list of pairs, and the class counts are cut
 SUGGESTIONS = 50  # rows shown
-TEXT_CHARS = 240
+TEXT_CHARS = 180
+LONG = 16  # characters of a fact that needs a wide card
 
 
 def section(title: str, *parts: str) -> str:
@@ -30,7 +31,8 @@ def head(report: Report) -> str:
     """Title, what was done, how sure it is."""
     sentences = "".join(f'<p class="lead">{escape(sentence)}</p>' for sentence in report.summary)
     cards = "".join(
-        f'<div class="card"><b>{isolated(value)}</b><span>{escape(name)}</span></div>'
+        f'<div class="card{" long" if len(value) > LONG else ""}"><b>{isolated(value)}</b>'
+        f"<span>{escape(name)}</span></div>"
         for name, value in report.facts
     )
     accuracy = "" if report.holdout is None else _accuracy(report.holdout)
@@ -44,12 +46,13 @@ def _accuracy(holdout: Holdout) -> str:
     return (
         f'<div class="card main" id="accuracy"><b>{_percent(holdout.accuracy)}</b><div>Accuracy to expect, '
         f"95 % interval {_percent(holdout.low)} to {_percent(holdout.high)}."
-        f"<br><span>Measured on {holdout.n} given labels set aside and not shown to it.</span></div></div>"
+        f"<br><span>Each of {holdout.n} given labels was hidden once and predicted from the others; with all "
+        "labels at hand it is usually a little better.</span></div></div>"
     )
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 
 def class_counts(report: Report) -> str:
@@ -98,8 +101,10 @@ def _sureness(report: Report) -> str:
         for count in [int(((confidence >= low) & (confidence < high)).sum())]
     )
     return (
-        '<h3>How sure the predicted labels are</h3><div class="scroll"><table class="wide"><tbody>'
+        '<h3>Confidence of the predicted labels</h3><div class="scroll"><table class="wide"><tbody>'
         f"{rows}</tbody></table></div>"
+        '<p class="soft">The share of the class among what the walk brings to the point. It tells which '
+        "labels to trust more than others; it is not the chance to be right, which is often larger.</p>"
     )
 
 
@@ -110,7 +115,7 @@ def confusion(report: Report) -> str:
         return ""
     M = np.asarray(holdout.confusion)
     if len(holdout.classes) > MANY_CLASSES:
-        return section("Mistakes on the labels set aside", _confused_pairs(holdout))
+        return section("Mistakes on hidden labels", _confused_pairs(holdout))
     largest = np.maximum(M.sum(axis=1, keepdims=True), 1)
     names = "".join(f"<th>{isolated(name)}</th>" for name in holdout.classes)
     rows = []
@@ -122,8 +127,10 @@ def confusion(report: Report) -> str:
         f'<div class="scroll"><table class="confusion{many}"><thead><tr><th>true ↓ guess →</th>{names}</tr>'
         f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
-    note = f'<p class="soft">{holdout.n} labels set aside; the shade is the share of the row.</p>'
-    return section("Mistakes on the labels set aside", table, note)
+    note = (
+        f'<p class="soft">{holdout.n} given labels, each hidden once; the shade is the share of the row.</p>'
+    )
+    return section("Mistakes on hidden labels", table, note)
 
 
 def _confusion_cell(count: int, share: float, hit: bool) -> str:
@@ -148,11 +155,11 @@ def suggestions(report: Report) -> str:
         return ""
     columns = ["", "id"]
     columns += ["now"] if report.labels is not None else []
-    columns += ["sure"] if report.confidence is not None else []
+    columns += ["confidence"] if report.confidence is not None else []
     columns += ["or"] if report.runner_up is not None else []
     columns += ["text"] if report.texts is not None else []
     rows = "".join(_suggestion(report, rank, i) for rank, i in enumerate(chosen, 1))
-    heads = "".join(f'<th class="{"number" if c == "sure" else ""}">{c}</th>' for c in columns)
+    heads = "".join(f'<th class="{"number" if c == "confidence" else ""}">{c}</th>' for c in columns)
     note = (
         '<p class="soft">These labels would tell most: the points are uncertain and many others follow them. '
         f"The first {len(chosen)}, the most useful first.</p>"
@@ -169,9 +176,9 @@ def _suggestion(report: Report, rank: int, i: int) -> str:
     if report.labels is not None:
         cells.append(f"<td>{isolated(report.labels[i])}</td>")
     if report.confidence is not None:
-        cells.append(f'<td class="number">{100 * float(report.confidence[i]):.0f} %</td>')
+        cells.append(f'<td class="number">{100 * float(report.confidence[i]):.0f}\N{NO-BREAK SPACE}%</td>')
     if report.runner_up is not None:
-        cells.append(f"<td>{isolated(report.runner_up[i])}</td>")
+        cells.append(f'<td class="next">{isolated(report.runner_up[i])}</td>')
     if report.texts is not None:
         cells.append(f'<td class="text">{isolated(beginning(report.texts[i], TEXT_CHARS))}</td>')
     return f"<tr>{''.join(cells)}</tr>"
