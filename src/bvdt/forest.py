@@ -94,6 +94,20 @@ class ForestOperator(WalkOperator):
         near = self.near.transposed if transpose else self.near.matrix
         return np.asarray(out + (near @ columns).astype(dtype, copy=False))
 
+    def _times_both(self, columns: NDArray[Any]) -> NDArray[Any]:
+        far = 1.0 if self.near is None else self.near.far_share[0]
+        if self.near is not None and not (self.near.far_share == far).all():
+            return super()._times_both(columns)
+        dtype = columns.dtype
+        out = np.zeros_like(columns)
+        for weight, member in zip(self.weights, self._members, strict=True):
+            part = member._times_both(columns)
+            part *= dtype.type(far * weight)
+            out += part
+        if self.near is not None:
+            out += (self.near.symmetric @ columns).astype(dtype, copy=False)
+        return out
+
     def row(self, i: int) -> Float:  # (N,)
         """Row i of Q, dense."""
         i = self._checked_row(i)

@@ -70,16 +70,23 @@ class WalkOperator(LinearOperator):  # type: ignore[misc]  # scipy has no types
     def _times(self, columns: NDArray[Any], transpose: bool) -> NDArray[Any]:  # (N, k) -> (N, k)
         """Q V or Qᵀ V for C-contiguous float32 or float64 columns, in their type."""
 
+    def _times_both(self, columns: NDArray[Any]) -> NDArray[Any]:  # (N, k) -> (N, k)
+        """(Q + Qᵀ)/2 V; a kind of walk that can do it in one product does."""
+        return np.asarray(self._times(columns, False) + self._times(columns, True)) / 2
+
     # -- products -----------------------------------------------------------------------------------------
 
     def _apply(self, v: Any, transpose: bool) -> NDArray[Any]:  # (N,) or (N, k), shape kept
         v = np.asarray(v)
-        dtype = np.result_type(self.dtype, v.dtype)
-        if np.issubdtype(dtype, np.complexfloating):
+        if np.issubdtype(v.dtype, np.complexfloating):
             return np.asarray(self._apply(v.real, transpose) + 1j * self._apply(v.imag, transpose))
-        dtype = np.dtype(np.float32 if dtype == np.float32 else np.float64)
-        columns = np.ascontiguousarray(v, dtype).reshape(self.shape[0], -1)
+        columns = np.ascontiguousarray(v, self._dtype_for(v)).reshape(self.shape[0], -1)
         return self._times(columns, transpose).reshape(v.shape)
+
+    def _dtype_for(self, v: Any) -> np.dtype[Any]:
+        """Of a product with real v."""
+        dtype = np.result_type(self.dtype, np.asarray(v).dtype)
+        return np.dtype(np.float32 if dtype == np.float32 else np.float64)
 
     def _matvec(self, v: Any) -> NDArray[Any]:
         return self._apply(v, transpose=False)
@@ -194,16 +201,25 @@ class SymmetrizedOperator(LinearOperator):  # type: ignore[misc]
     def __init__(self, operator: LinearOperator) -> None:
         super().__init__(operator.dtype, operator.shape)
         self.operator = operator
-        ones = np.ones(operator.shape[0])
-        self.degrees: Float = (operator @ ones + operator.T @ ones) / 2
+        self.degrees: Float = np.asarray(self.mean_with_transpose(np.ones(operator.shape[0])), np.float64)
         self._scale = 1.0 / np.sqrt(self.degrees)
+
+    def mean_with_transpose(self, V: Any) -> Any:  # (N,) or (N, k), shape kept
+        """(Q + Qᵀ)/2 V, a new array."""
+        real = not np.issubdtype(np.asarray(V).dtype, np.complexfloating)
+        if isinstance(self.operator, WalkOperator) and real:
+            dtype = self.operator._dtype_for(V)
+            columns = np.ascontiguousarray(V, dtype).reshape(self.shape[0], -1)
+            return self.operator._times_both(columns).reshape(np.shape(V))
+        return (self.operator @ V + self.operator.T @ V) / 2
 
     def _matmat(self, V: Any) -> Any:
         V = np.asarray(V)
         scale = self._scale.reshape(-1, *[1] * (V.ndim - 1))
         scale = scale.astype(np.result_type(self.dtype, V.dtype), copy=False)
-        scaled = scale * V
-        return scale * (self.operator @ scaled + self.operator.T @ scaled) / 2
+        product = self.mean_with_transpose(scale * V)
+        product *= scale
+        return product
 
     _matvec = _rmatvec = _rmatmat = _matmat
 

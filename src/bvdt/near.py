@@ -91,6 +91,11 @@ class NearField:
     def transposed(self) -> Any:
         return self.matrix.T.tocsr()
 
+    @cached_property
+    def symmetric(self) -> Any:
+        """The mean of the matrix and its transpose."""
+        return ((self.matrix + self.transposed) / 2).tocsr()
+
     def row_values(self, bandwidth: float) -> Float:  # (N,)
         """−Σ_j S_ij·(d_ij/β + log S_ij): what S_i alone gives of the row's bound; 0 without a neighbour."""
         found = self.indices >= 0

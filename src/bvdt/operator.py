@@ -15,7 +15,7 @@ from .lift import Lifted
 from .linear import SymmetrizedOperator, WalkOperator, check_dtype
 from .optimum import Float, block_areas, bound_constant, optimum
 from .partition import BlockPartition, block_divergences
-from .product import prepare
+from .product import CoarsestProduct, prepare
 from .tree import Tree
 
 __all__ = ["SymmetrizedOperator", "TransitionOperator", "row_values"]
@@ -83,9 +83,16 @@ class TransitionOperator(WalkOperator):
         return (self,)
 
     def _times(self, columns: NDArray[Any], transpose: bool) -> NDArray[Any]:
+        return self._multiply(self._product, columns, transpose)
+
+    def _times_both(self, columns: NDArray[Any]) -> NDArray[Any]:
+        if isinstance(self._product, CoarsestProduct):
+            return self._multiply(self._product.symmetric, columns)
+        return super()._times_both(columns)
+
+    def _multiply(self, product: Any, columns: NDArray[Any], transpose: bool = False) -> NDArray[Any]:
         out = np.empty_like(columns)
-        threads = 1 if columns.size < _SERIAL else n_threads(self.n_jobs)
-        self._product.apply(columns, out, transpose, threads)
+        product.apply(columns, out, transpose, 1 if columns.size < _SERIAL else n_threads(self.n_jobs))
         return out
 
     def astype(self, dtype: DTypeLike) -> TransitionOperator:

@@ -13,7 +13,7 @@ threads can take, are dealt into the buckets in order; ``slot`` is where a leaf 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -103,6 +103,18 @@ class CoarsestProduct:
             children(top, top_slot, np.int32),
             children(top, q_of, np.float64),
         )
+
+    @cached_property
+    def symmetric(self) -> CoarsestProduct:
+        """(Q + Qᵀ)/2 in the same form: its block of a node and its sibling is the transpose of the other."""
+
+        def mean(weight: Float) -> Float:
+            return np.repeat(weight.mean(axis=1, keepdims=True), 2, axis=1)
+
+        other = replace(self, weight=mean(self.weight), top_weight=mean(self.top_weight))
+        if "buckets" in vars(self):
+            vars(other)["buckets"] = self.buckets
+        return other
 
     @cached_property
     def buckets(self) -> Buckets:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,14 +33,16 @@ def propagate_labels(
     Y0 = np.asarray(Y0)
     Y0 = Y0 if np.issubdtype(Y0.dtype, np.floating) else Y0.astype(np.float64)
     _check_propagation(M, Y0, alpha, n_iter)
-    Y = Y0
+    Y, shift = Y0.copy(), (1 - alpha) * Y0
     for _ in range(n_iter):
-        previous, Y = Y, alpha * np.asarray(M @ Y) + (1 - alpha) * Y0
-        if np.max(np.abs(Y - previous), initial=0.0) <= tol:
+        change, Y = Y, alpha * np.asarray(M @ Y)
+        Y += shift
+        change -= Y
+        if np.max(np.abs(change, out=change), initial=0.0) <= tol:
             return Y
     if tol > 0:
         _warn("propagate_labels", n_iter, tol)
-    return Y.copy() if Y is Y0 else Y
+    return Y
 
 
 def label_scores(
@@ -68,17 +71,42 @@ def label_scores(
         raise ValueError(f"tol needs a value ≥ 0; got {tol}")
     M, Y0 = as_square(op), np.asarray(Y0, dtype=np.float64)
     _check_propagation(M, Y0, alpha, n_iter)
-    M = M if mode == "walk" else symmetrized(M)
-    fixed = np.zeros(len(Y0), bool) if clamp is None else np.asarray(clamp, bool)
-    Y = Y0
+    fixed = slice(0, 0) if clamp is None else np.flatnonzero(clamp)
+    stop = (n_iter, tol)
+    if mode == "walk":
+        return _iterate(M.matmat, Y0, alpha, (1 - alpha) * Y0, np.ones(len(Y0)), fixed, stop)
+    # y = √D·z makes the symmetrised step z ← α·D⁻¹·W·z + (1 − α)·z⁰, W = (M + Mᵀ)/2: one scaling less.
+    S = symmetrized(M)
+    root = np.sqrt(S.degrees)
+    Z0 = Y0 / root[:, None]
+    scale = (alpha / S.degrees)[:, None]
+    Z, steps = _iterate(S.mean_with_transpose, Z0, scale, (1 - alpha) * Z0, root, fixed, stop)
+    Z *= root[:, None]
+    return Z, steps
+
+
+def _iterate(
+    times: Callable[[Float], Any],
+    Z0: Float,  # (N, k)
+    scale: Any,  # a number, or (N, 1)
+    shift: Float,  # (N, k)
+    weight: Float,  # (N,)
+    fixed: Any,
+    stop: tuple[int, float],
+) -> tuple[Float, int]:
+    """z ← scale·times(z) + shift, rows ``fixed`` kept, until every column has Σ w|change| ≤ tol·Σ w|z|."""
+    n_iter, tol = stop
+    Z = Z0.copy()
     for step in range(1, n_iter + 1):
-        previous, Y = Y, alpha * np.asarray(M @ Y) + (1 - alpha) * Y0
-        Y[fixed] = Y0[fixed]
-        if (np.abs(Y - previous).sum(axis=0) <= tol * np.abs(Y).sum(axis=0)).all():
-            return Y, step
+        change, Z = Z, scale * np.asarray(times(Z), np.float64)
+        Z += shift
+        Z[fixed] = Z0[fixed]
+        change -= Z
+        if (weight @ np.abs(change, out=change) <= tol * (weight @ np.abs(Z, out=change))).all():
+            return Z, step
     if tol > 0:
         _warn("label propagation", n_iter, tol)
-    return Y, n_iter
+    return Z, n_iter
 
 
 def symmetrized(op: Any) -> SymmetrizedOperator:
