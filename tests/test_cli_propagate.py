@@ -111,6 +111,22 @@ def test_a_model_labels_one_document(tmp_path):
     assert [row["label"] for row in read_csv(tmp_path / "1.csv")] == ["food"]
 
 
+def test_documents_without_known_terms_are_told(tmp_path):
+    propagate(tmp_path, docs_csv(tmp_path), "topic", "--save", tmp_path / "m.bvdt")
+    new = write_csv(tmp_path / "new.csv", {"text": ["butter", "zzz", "qqq xxx"]})
+    result = run("propagate", new, "--model", tmp_path / "m.bvdt", "-o", tmp_path / "new-out.csv")
+    assert result.exit_code == 0
+    assert "note: 2 documents hold no known term" in result.stderr
+
+
+def test_nothing_left_to_label(tmp_path):
+    ids, texts, truth = corpus()
+    path = write_csv(tmp_path / "d.csv", {"id": ids, "text": texts, "topic": truth})
+    result, rows = propagate(tmp_path, path, "topic", "--suggest", 5)
+    assert [row["label"] for row in rows] == truth
+    assert "Nothing to label next" in result.stdout
+
+
 def test_the_same_seed_gives_the_same_file(tmp_path):
     path = docs_csv(tmp_path)
     for name, jobs in (("a", 1), ("b", 2)):
@@ -330,7 +346,9 @@ def test_inspect_an_operator(tmp_path):
 # -- help and version --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [[], ["propagate"], ["embed"], ["cluster"], ["inspect"]], ids=str)
+@pytest.mark.parametrize(
+    "command", [[], ["propagate"], ["embed"], ["cluster"], ["inspect"], ["demo"]], ids=str
+)
 def test_help_fits_a_screen(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     result = run(*command, "--help")
@@ -420,7 +438,7 @@ def test_ctrl_c_in_a_real_process(tmp_path):
     assert process.stdout.readline().startswith("Read points.npy")
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert err == "bvdt: interrupted; no file is left half-written\n"
     assert "Wrote" not in out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import typer
@@ -62,6 +63,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to stop
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # temporary files go first
     try:
         app()
     except KeyboardInterrupt:  # before a command began or after it ended

@@ -178,7 +178,8 @@ def _words(number: Any, features: Features, X: Any, n: int = 5) -> list[str]:
     found = []
     for k in range(1, number.max() + 1):
         mean = np.asarray(X[np.flatnonzero(number == k)].mean(axis=0)).ravel()
-        found.append(", ".join(features.names[j] for j in np.argsort(-mean, kind="stable")[:n]))
+        heaviest = [j for j in np.argsort(-mean, kind="stable")[:n] if mean[j] > 0]
+        found.append(", ".join(features.names[j] for j in heaviest))
     return found
 
 

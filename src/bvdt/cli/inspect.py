@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from ..linear import WalkOperator
     from ..model import Model
 
-INSPECT_HELP = """Show what is in a model file (propagate --save) or operator file (op.save).
+INSPECT_HELP = """Show what a model file or an operator file holds.
 
-The quality is measured on sampled rows against the exact matrix.
+FILE: of propagate --save, or of op.save in Python. The quality is measured on
+sampled rows against the exact matrix.
 
 \b
 Example:

@@ -11,7 +11,7 @@ import numpy as np
 from ..labelling import Labelling, WalkSettings, encode, propagation
 from . import options as o
 from .guard import after_writing
-from .reading import Source, check_outputs, read, walk
+from .reading import Source, check_outputs, read, tell_empty, walk
 from .session import Session, shortened
 
 if TYPE_CHECKING:
@@ -220,6 +220,10 @@ def _suggest(
 
 def _say_suggestions(session: Session, found: list[int], documents: Documents, labelling: Labelling) -> None:
     texts = documents.texts
+    session.result["suggestions"] = []
+    if not found:
+        session.say("\nNothing to label next: every document has a label")
+        return
     session.say("\nLabel these next, the most useful first:")
     head = ["id", "label", "confidence", "runner_up"] + ([] if texts is None else ["text"])
     rows = [
@@ -247,7 +251,9 @@ def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
     n, kinds = len(documents.ids), len(model.classes)
     session.say(f"Read {source.path}: {n:,} documents; {path}: {kinds} classes")
     with session.stage("predict"):
-        P = model.predict_proba(documents)
+        X = model.features.transform(documents)
+        P = model.propagation.predict_proba(X)
+    tell_empty(session, X)
     labelling = Labelling.of(P, model.classes)
     session.result |= {"model": str(path), "classes": model.classes}
     if model.holdout is not None:
@@ -271,14 +277,15 @@ def _least_sure(labelling: Labelling, n: int = 20) -> list[int]:
 def _say_counts(session: Session, labelling: Labelling, classes: list[str]) -> None:
     counts = labelling.counts(classes)
     shown = sorted(counts, key=lambda row: -row[1] - row[2])[:25]
+    head = ["label", "given", "predicted", "mean confidence"]
+    rows = [
+        [name, f"{given:,}", f"{predicted:,}", "-" if mean is None else f"{mean:.2f}"]
+        for name, given, predicted, mean in shown
+    ]
+    if not labelling.given.any():
+        head, rows = [head[0], *head[2:]], [[row[0], *row[2:]] for row in rows]
     session.say()
-    session.table(
-        ["label", "given", "predicted", "mean confidence"],
-        [
-            [name, f"{given:,}", f"{predicted:,}", "-" if mean is None else f"{mean:.2f}"]
-            for name, given, predicted, mean in shown
-        ],
-    )
+    session.table(head, rows)
     if len(counts) > len(shown):
         session.say(f"  ... and {len(counts) - len(shown)} more classes")
     session.result["predicted"] = {name: predicted for name, _, predicted, _ in counts}

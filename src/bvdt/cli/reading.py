@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..labelling import WalkSettings, build_walk
 from .session import Session
 
@@ -78,6 +80,7 @@ def walk(
         features, X = learn_features(
             documents, scale=settings.scale, divergence=settings.divergence, text=settings.text
         )
+    tell_empty(session, X)
     parameters = settings.parameters(features)
     with session.stage("build the walk", own_bar=settings.progress):
         try:
@@ -96,6 +99,20 @@ def walk(
         "blocks": op.n_blocks,
     }
     return features, X, op
+
+
+def tell_empty(session: Session, X: Any) -> None:
+    """A note on documents in which no known term occurs."""
+    from scipy import sparse
+
+    n_empty = int((np.diff(X.indptr) == 0).sum()) if sparse.issparse(X) else 0
+    if n_empty:
+        what = (
+            "1 document holds no known term: its"
+            if n_empty == 1
+            else f"{n_empty:,} documents hold no known term: their"
+        )
+        session.note(f"{what} place is a guess")
 
 
 def describe(features: Features, op: WalkOperator) -> str:

@@ -172,7 +172,7 @@ def _numbers(table: Table, chunk: Chunk, columns: list[int]) -> NDArray[np.float
     for at, column in enumerate(columns):
         cells = chunk.column(column)
         try:
-            block[:, at] = np.asarray(cells, dtype=np.float64)
+            block[:, at] = cells if isinstance(cells, np.ndarray) else list(map(float, cells))
         except (ValueError, TypeError):
             raise _first_wrong(table, chunk, column) from None
         if not np.isfinite(block[:, at]).all():

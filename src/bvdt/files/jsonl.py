@@ -49,8 +49,9 @@ def _object(path: Path, line: int, text: str) -> dict[str, Any]:
     try:
         record = _parse(text.strip())
     except (ValueError, RecursionError) as error:
+        reason = getattr(error, "msg", "nested too deep")
         raise ValueError(
-            f"{path}, line {line} is not JSON ({error}); put one whole object on each line"
+            f"{path}, line {line} is not JSON ({reason}); put one whole object on each line"
         ) from error
     if not isinstance(record, dict):
         kind = type(record).__name__

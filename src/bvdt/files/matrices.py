@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .encoding import open_bytes
+
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".feat", ".dat")
 CSR_KEYS = {"data", "indices", "indptr", "shape"}
 DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, KeyError)
@@ -58,19 +60,33 @@ def _read_svmlight(path: Path) -> Matrix:
 
     try:
         X, _ = load_svmlight_file(str(path))
-    except (ValueError, OverflowError, *DAMAGE) as error:
-        raise ValueError(
-            f"{path} is not an svmlight file ({error}); a line is: label index:value …"
-        ) from error
+    except DAMAGE as error:
+        raise _damaged(path, "an svmlight file", error) from error
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{path}{_wrong_line(path)}; a line is: label index:value …") from error
     targets = _targets(path)
     if len(targets) != X.shape[0]:
         raise ValueError(f"{path} is not an svmlight file: {len(targets)} labels for {X.shape[0]} rows")
     return Matrix(sparse.csr_array(X), {"target": targets})
 
 
-def _targets(path: Path) -> list[str]:
-    from .encoding import open_bytes
+def _wrong_line(path: Path) -> str:
+    """The first line that is not svmlight, after a comma, or what there is to say without one."""
+    with open_bytes(path) as file:
+        for line, text in enumerate(file, 1):
+            label, *pairs = text.split(b"#", 1)[0].split() or [b"0"]
+            try:
+                float(label)
+                for pair in pairs:
+                    index, value = pair.split(b":")
+                    _ = index == b"qid" or int(index), float(value)
+            except ValueError:
+                shown = text[:30].decode("ascii", "replace").strip()
+                return f", line {line} is not svmlight: {shown!r}"
+    return " is not an svmlight file: its indices need to rise within a line"
 
+
+def _targets(path: Path) -> list[str]:
     with open_bytes(path) as file:
         starts = (line.split(b"#", 1)[0].split(None, 1) for line in file)
         return [start[0].decode("ascii") for start in starts if start]
