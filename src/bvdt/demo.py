@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from . import peak
 
-N_DOCUMENTS, N_CLASSES = 4000, 10
+N_DOCUMENTS, N_CLASSES = 4000, 10  # more than 3000: up to there a Ward tree compares all pairs
 LABELS_A_CLASS, N_LABELINGS = 10, 3
 FORKS = sys.platform == "linux"  # elsewhere every method loads modules and data anew, which takes longer
 
