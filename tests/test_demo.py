@@ -101,6 +101,16 @@ def _children(pid: int) -> list[str]:
     return found
 
 
+def test_without_forks_every_method_has_a_process(monkeypatch):
+    monkeypatch.setattr(demo, "FORKS", False)
+    monkeypatch.setattr(demo, "PROBLEMS", ("digits",))
+    monkeypatch.setattr(demo, "METHODS", {name: demo.METHODS[name] for name in list(demo.METHODS)[::3]})
+    found = list(demo.measure_all())
+    assert [problem for problem, _ in found] == ["digits", "digits"]
+    assert [outcome.method for _, outcome in found] == ["BVDT, GID", "scikit-learn LabelSpreading"]
+    assert min(np.mean(outcome.accuracies) for _, outcome in found) > 0.9
+
+
 def test_labelings_keep_as_many_labels_a_class():
     problem = demo.load("documents", 300)
     for codes in problem.labelings():

@@ -81,8 +81,9 @@ def map_section(report: Report) -> str:
     rim = " A rim marks the labels that were given." if report.is_given().any() else ""
     return sections.section(
         "Map",
-        f'<p class="soft">Near each other on the map: linked by the walk. Hover over a point, tap it or step '
-        f"to it with the arrow keys to see what it is; click on a class to see it alone.{rim}{sample}</p>",
+        f'<p class="soft">Points near each other are linked by the walk.{rim}{sample} <span class="screen">'
+        "Hover over a point, tap it or step to it with the arrow keys to see what it is; click on a class to "
+        "see it alone.</span></p>",
         '<figure id="map"><div class="stage"><canvas tabindex="0" role="application" '
         f'aria-label="Map of {n_shown} points; arrow keys go from point to point"></canvas>'
         '<div class="zoom screen"><button data-zoom="1.6" aria-label="zoom in">+</button>'
