@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
@@ -68,6 +69,20 @@ def test_scores_are_equation_29(fitted, few, mode, clamp):
     expected = np.linalg.solve(np.eye(120) - alpha[:, None] * M, 0.3 * Y0)
     assert (np.abs(scores - expected).sum(axis=0) < 1e-11 * expected.sum(axis=0)).all()
     assert 1 < steps < 500
+
+
+@pytest.mark.parametrize("mode", ["walk", "spread"])
+def test_scores_of_any_matrix(mode):
+    """An array, a sparse matrix and an operator that hands back its argument give what their matrix gives."""
+    P = np.random.default_rng(0).dirichlet(np.ones(30), size=30)
+    Y0 = np.eye(30)[:, :2]
+    expected = label_scores(aslinearoperator(P), Y0, mode=mode)[0]
+    for M in (P, sparse.csr_array(P)):
+        assert_allclose(label_scores(M, Y0, mode=mode)[0], expected, rtol=1e-12)
+    same = LinearOperator((30, 30), matvec=lambda v: v, matmat=lambda v: v, rmatvec=lambda v: v, dtype=float)
+    scores, _ = label_scores(same, Y0, mode=mode, tol=1e-12)
+    assert_allclose(scores, Y0, atol=1e-10)
+    assert_allclose(bvdt.propagate_labels(same, Y0, alpha=0.5), Y0)
 
 
 def test_class_mass_has_the_labels_shares():

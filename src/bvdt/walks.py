@@ -74,7 +74,7 @@ def label_scores(
     fixed = slice(0, 0) if clamp is None else np.flatnonzero(clamp)
     stop = (n_iter, tol)
     if mode == "walk":
-        return _iterate(M.matmat, Y0, alpha, (1 - alpha) * Y0, np.ones(len(Y0)), fixed, stop)
+        return _iterate(lambda Z: M @ Z, Y0, alpha, (1 - alpha) * Y0, np.ones(len(Y0)), fixed, stop)
     # y = √D·z makes the symmetrised step z ← α·D⁻¹·W·z + (1 − α)·z⁰, W = (M + Mᵀ)/2: one scaling less.
     S = symmetrized(M)
     root = np.sqrt(S.degrees)
