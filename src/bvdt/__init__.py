@@ -1,5 +1,6 @@
 """Random walks over N points without the N×N matrix, for any Bregman divergence."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import divergences
@@ -14,6 +15,7 @@ from .tree import Tree
 from .walks import pagerank, propagate_labels, stationary_distribution
 
 if TYPE_CHECKING:
+    from . import datasets
     from .estimators import LabelPropagation, SpectralClustering, SpectralEmbedding
     from .text import text_pipeline
 
@@ -26,6 +28,7 @@ __all__ = [
     "TransitionOperator",
     "Tree",
     "WalkOperator",
+    "datasets",
     "divergences",
     "exact_transition_matrix",
     "load",
@@ -38,7 +41,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The estimators on first use: they import scikit-learn, which the rest does without."""
+    """Estimators and data sets on first use: they import scikit-learn and more, the rest does not."""
+    if name == "datasets":
+        return import_module(".datasets", __name__)
     if name in ("LabelPropagation", "SpectralClustering", "SpectralEmbedding"):
         from . import estimators
 
