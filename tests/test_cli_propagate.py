@@ -346,9 +346,20 @@ def test_inspect_an_operator(tmp_path):
 # -- help and version --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "command", [[], ["propagate"], ["embed"], ["cluster"], ["inspect"], ["demo"]], ids=str
-)
+COMMANDS = [
+    "",
+    "propagate",
+    "embed",
+    "cluster",
+    "inspect",
+    "demo",
+    "datasets",
+    "datasets list",
+    "datasets fetch",
+]
+
+
+@pytest.mark.parametrize("command", [name.split() for name in COMMANDS], ids=COMMANDS)
 def test_help_fits_a_screen(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     result = run(*command, "--help")

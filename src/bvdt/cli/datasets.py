@@ -16,15 +16,38 @@ from .guard import guarded
 from .options import Debug, Json, Quiet
 from .session import aligned
 
-app = typer.Typer(help="The paper's data sets: list them, fetch them.", no_args_is_help=True)
+DATASETS_HELP = """The paper's data sets: list them, fetch them.
 
-Folder = Annotated[Path, typer.Option("--out", "--data", help="Folder of the data sets' npz files.")]
+\b
+Example:
+  bvdt datasets fetch bbc --out data
+"""
+LIST_HELP = """List the data sets of the paper's Table 2 and which of them are here.
+
+\b
+Example:
+  bvdt datasets list --data data
+"""
+FETCH_HELP = """Fetch a data set: download its original, check it, write its npz file.
+
+A broken download goes on where it stopped when the command is run again. The archive and its SHA-256 stay in
+FOLDER/originals; nothing is unpacked there.
+
+\b
+Example:
+  bvdt datasets fetch bbc --out data
+"""
+
+app = typer.Typer(help=DATASETS_HELP, no_args_is_help=True)
+
+Folder = Annotated[
+    Path, typer.Option("--out", "--data", help="Folder of the data sets' npz files.", metavar="FOLDER")
+]
 
 
-@app.command("list")
+@app.command("list", help=LIST_HELP)
 @guarded
 def list_datasets(folder: Folder = Path("data"), as_json: Json = False, debug: Debug = False) -> None:
-    """The data sets of the paper's Table 2, and which of them the folder holds."""
     from ..datasets.corpus import CORPORA
     from ..datasets.fetch import SOURCES
 
@@ -54,26 +77,25 @@ def _cells(row: dict[str, Any]) -> list[str]:
     return [row["name"], row["title"], *sizes, "yes" if row["here"] else "no", str(home)]
 
 
-@app.command("fetch")
+@app.command("fetch", help=FETCH_HELP, no_args_is_help=True)
 @guarded
 def fetch(
-    name: Annotated[str, typer.Argument(help="bbcsport, bbc, 20news or imdb.")],
+    name: Annotated[str, typer.Argument(help="bbcsport, bbc, 20news or imdb.", metavar="NAME")],
     folder: Folder = Path("data"),
-    url: Annotated[str | None, typer.Option("--url", help="Another address of the archive.")] = None,
-    sha256: Annotated[
-        str | None, typer.Option("--sha256", help="Refuse an archive with another SHA-256.")
+    url: Annotated[
+        str | None, typer.Option("--url", help="Another address of the archive.", metavar="URL")
     ] = None,
-    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds without a byte.")] = 30.0,
-    tries: Annotated[int, typer.Option("--tries", min=1, help="Fruitless tries in a row.")] = 5,
+    sha256: Annotated[
+        str | None, typer.Option("--sha256", help="Refuse an archive with another SHA-256.", metavar="HEX")
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, help="Seconds without a byte.", metavar="S")
+    ] = 30.0,
+    tries: Annotated[int, typer.Option("--tries", min=1, help="Fruitless tries in a row.", metavar="N")] = 5,
     quiet: Quiet = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Download a data set's original archive, check it, and write its npz file.
-
-    A broken download goes on where it stopped when the command is run again. The archive and its SHA-256 stay
-    in FOLDER/originals; nothing is unpacked there.
-    """
     from ..datasets.fetch import SOURCES, fetch_corpus
 
     with _bar(name, shown=sys.stderr.isatty() and not quiet) as progress:
