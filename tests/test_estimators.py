@@ -85,6 +85,26 @@ def test_scores_of_any_matrix(mode):
     assert_allclose(bvdt.propagate_labels(same, Y0, alpha=0.5), Y0)
 
 
+@pytest.mark.parametrize("mode", ["walk", "spread"])
+def test_scores_of_one_column_keep_its_shape(mode):
+    P = np.random.default_rng(0).dirichlet(np.ones(20), size=20)
+    Y0 = np.eye(20)[0]
+    scores, _ = label_scores(P, Y0, mode=mode)
+    assert_allclose(scores, label_scores(P, Y0[:, None], mode=mode)[0][:, 0])
+    with pytest.raises(ValueError, match="clamp needs one entry a point, 20"):
+        label_scores(P, Y0, mode=mode, clamp=[True, False, True])
+
+
+def test_a_point_without_links_keeps_its_own_label():
+    P = np.zeros((4, 4))
+    P[:2, :2] = [[0, 1], [1, 0]]
+    Y0 = np.eye(4)[:, [0, 3]]
+    scores, _ = label_scores(P, Y0, mode="spread", tol=1e-12)
+    assert np.isfinite(scores).all()
+    assert_allclose(scores[3], [0.0, 0.1])
+    assert_allclose(scores[2], 0.0)
+
+
 def test_class_mass_has_the_labels_shares():
     rng = np.random.default_rng(0)
     P = rng.dirichlet([5.0, 1.0], size=2000)

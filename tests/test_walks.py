@@ -82,3 +82,11 @@ def test_stationary_distribution(op, matrix):
     assert_allclose(stationary_distribution(np.array([[0.0, 1.0], [1.0, 0.0]]), [0.9, 0.1]), 0.5)
     with pytest.warns(ConvergenceWarning):
         stationary_distribution(matrix, n_iter=2)
+
+
+def test_propagation_takes_complex_and_single_precision():
+    P = np.random.default_rng(0).dirichlet(np.ones(10), size=10)
+    Y0 = np.eye(10)[:, :2]
+    real = propagate_labels(P, Y0, alpha=0.5)
+    assert_allclose(propagate_labels(P * 1j, Y0, alpha=0.5), np.linalg.solve(np.eye(10) - 0.5j * P, Y0 / 2))
+    assert_allclose(propagate_labels(P, Y0.astype(np.float32), alpha=0.5), real, rtol=1e-5)

@@ -202,7 +202,8 @@ class SymmetrizedOperator(LinearOperator):  # type: ignore[misc]
         super().__init__(operator.dtype, operator.shape)
         self.operator = operator
         self.degrees: Float = np.asarray(self.mean_with_transpose(np.ones(operator.shape[0])), np.float64)
-        self._scale = 1.0 / np.sqrt(self.degrees)
+        linked = self.degrees > 0  # a row and column of zeros stays one
+        self._scale = np.where(linked, 1.0 / np.sqrt(np.where(linked, self.degrees, 1.0)), 0.0)
 
     def mean_with_transpose(self, V: Any) -> Any:  # (N,) or (N, k), shape kept
         """(Q + Qᵀ)/2 V, a new array."""

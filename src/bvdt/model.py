@@ -95,7 +95,7 @@ def model_from(
     learnt = {name[len(_PREFIX) :]: array for name, array in arrays.items() if name.startswith(_PREFIX)}
     try:
         return _model_from(stored, learnt, operator)
-    except (KeyError, TypeError, IndexError, ValueError) as error:
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError, OverflowError) as error:
         raise ValueError(f"{path} is a damaged bvdt file: {error!r}") from error
 
 

@@ -94,7 +94,7 @@ class NearField:
     @cached_property
     def symmetric(self) -> Any:
         """The mean of the matrix and its transpose."""
-        return ((self.matrix + self.transposed) / 2).tocsr()
+        return ((self.matrix + self.matrix.T) / 2).tocsr()
 
     def row_values(self, bandwidth: float) -> Float:  # (N,)
         """−Σ_j S_ij·(d_ij/β + log S_ij): what S_i alone gives of the row's bound; 0 without a neighbour."""

@@ -7,8 +7,9 @@ The tree above the chunks has the same form with the chunks as its points. A ker
 branch-free loops over scratch memory that stays in cache.
 
 ``Buckets`` is for one column alone, which random access to single numbers would slow down: consecutive
-chunks with together about 32 768 points, whose numbers stay in cache, are a bucket. Points, in ranges that
-threads can take, are dealt into the buckets in order; ``slot`` is where a leaf finds its number in its own.
+chunks with together N/16 points, but at most about 32 768, whose numbers stay in cache, are a bucket. Points,
+in ranges that threads can take, are dealt into the buckets in order; ``slot`` is where a leaf finds its
+number in its own.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .tree import Tree
 
 CHUNK_POINTS = 256
 BUCKET_POINTS = 32_768  # at most 65 536 − CHUNK_POINTS, for slots of 16 bits
-SHARES = 16  # at least so many buckets, for the threads
+SHARES = 16  # at least so many ranges, for the threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +113,7 @@ class CoarsestProduct:
             return np.repeat(weight.mean(axis=1, keepdims=True), 2, axis=1)
 
         other = replace(self, weight=mean(self.weight), top_weight=mean(self.top_weight))
-        if "buckets" in vars(self):
-            vars(other)["buckets"] = self.buckets
+        vars(other)["buckets"] = self.buckets  # the same points in the same places
         return other
 
     @cached_property

@@ -142,6 +142,8 @@ def _near_from(arrays: dict[str, Any], n_points: int) -> NearField | None:
         raise IndexError("near field of another shape")
     if indices.min(initial=0) < -1 or indices.max(initial=-1) >= n_points:
         raise IndexError("near field with points that are not there")
+    if indices.dtype.kind != "i" or not (divergences >= 0).all():
+        raise IndexError("near field with indices or divergences that are none")
     return NearField(indices, divergences, float(arrays["near_share"]))
 
 

@@ -33,12 +33,12 @@ def propagate_labels(
     Y0 = np.asarray(Y0)
     Y0 = Y0 if np.issubdtype(Y0.dtype, np.floating) else Y0.astype(np.float64)
     _check_propagation(M, Y0, alpha, n_iter)
-    Y, shift = Y0.copy(), (1 - alpha) * Y0
+    Y, shift = Y0.astype(np.result_type(M.dtype, Y0)), (1 - alpha) * Y0
     for _ in range(n_iter):
         change, Y = Y, alpha * np.asarray(M @ Y)
         Y += shift
         change -= Y
-        if np.max(np.abs(change, out=change), initial=0.0) <= tol:
+        if np.max(np.abs(change), initial=0.0) <= tol:
             return Y
     if tol > 0:
         _warn("propagate_labels", n_iter, tol)
@@ -54,7 +54,7 @@ def label_scores(
     n_iter: int = 300,
     tol: float = 1e-4,
     clamp: ArrayLike | None = None,
-) -> tuple[Float, int]:  # (N, k), steps taken
+) -> tuple[Float, int]:  # as Y0, steps taken
     """Class scores by Eq. (29), one column of ``Y0`` a class, all columns at once; and the steps it took.
 
     Parameters
@@ -72,24 +72,27 @@ def label_scores(
     M, Y0 = as_square(op), np.asarray(Y0, dtype=np.float64)
     _check_propagation(M, Y0, alpha, n_iter)
     fixed = slice(0, 0) if clamp is None else np.flatnonzero(clamp)
+    if clamp is not None and np.shape(clamp) != (len(Y0),):
+        raise ValueError(f"clamp needs one entry a point, {len(Y0)}; its shape is {np.shape(clamp)}")
     stop = (n_iter, tol)
     if mode == "walk":
         return _iterate(lambda Z: M @ Z, Y0, alpha, (1 - alpha) * Y0, np.ones(len(Y0)), fixed, stop)
     # y = √D·z makes the symmetrised step z ← α·D⁻¹·W·z + (1 − α)·z⁰, W = (M + Mᵀ)/2: one scaling less.
+    # A point without links, of degree 0, keeps (1 − α)·y⁰.
     S = symmetrized(M)
-    root = np.sqrt(S.degrees)
-    Z0 = Y0 / root[:, None]
-    scale = (alpha / S.degrees)[:, None]
+    degree = np.where(S.degrees > 0, S.degrees, 1.0)
+    root, column = np.sqrt(degree), (-1, *[1] * (Y0.ndim - 1))
+    Z0, scale = Y0 / root.reshape(column), (alpha / degree).reshape(column)
     Z, steps = _iterate(S.mean_with_transpose, Z0, scale, (1 - alpha) * Z0, root, fixed, stop)
-    Z *= root[:, None]
+    Z *= root.reshape(column)
     return Z, steps
 
 
 def _iterate(
     times: Callable[[Float], Any],
-    Z0: Float,  # (N, k)
-    scale: Any,  # a number, or (N, 1)
-    shift: Float,  # (N, k)
+    Z0: Float,  # (N,) or (N, k)
+    scale: Any,  # a number, or one for each row
+    shift: Float,  # as Z0
     weight: Float,  # (N,)
     fixed: Any,
     stop: tuple[int, float],
@@ -102,7 +105,7 @@ def _iterate(
         Z += shift
         Z[fixed] = Z0[fixed]
         change -= Z
-        if (weight @ np.abs(change, out=change) <= tol * (weight @ np.abs(Z, out=change))).all():
+        if np.all(weight @ np.abs(change, out=change) <= tol * (weight @ np.abs(Z, out=change))):
             return Z, step
     if tol > 0:
         _warn("label propagation", n_iter, tol)

@@ -1,4 +1,7 @@
 // The coarsest partition prepared for products (product.py): chunks of the tree, and the tree above them.
+//
+// Sizes are checked at every product, the N entries of child, chunk, order and the buckets are not: looking
+// at them would cost as much as the product. They come from product.py alone, out of a validated tree.
 #pragma once
 
 #include <algorithm>

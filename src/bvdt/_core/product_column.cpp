@@ -96,6 +96,10 @@ void product_column(Vector<int32_t> first_leaf, Vector<int32_t> chunk, Matrix<ui
             "first_chunk needs to run from 0 to the number of chunks");
     require(start.shape(0) >= 1 && static_cast<int64_t>(start.shape(1)) == n_buckets,
             "start needs one column a bucket");
+    for (int64_t b = 0; b < n_buckets; ++b)
+        require(first_chunk.data()[b] < first_chunk.data()[b + 1], "first_chunk needs to ascend");
+    for (size_t e = 0; e < start.size(); ++e)
+        require(start.data()[e] >= 0 && start.data()[e] <= n, "start needs places from 0 to N");
     const int64_t n_ranges = start.shape(0), range = (n + n_ranges - 1) / n_ranges;
     const Buckets buckets{bucket.data(), slot.data(), first_chunk.data(), start.data(), n_buckets,
                           n_ranges,      range};
