@@ -38,8 +38,8 @@ def lines(rows: Rows, reasons: dict[str, dict[str, str]]) -> list[Line]:
             for which in ("cold", "warm")
         ),
         *(_memory(rows, f"{data}-{size}") for size in ("50k", "1m") for data in ("blobs", "digits")),
-        _against(rows, 4, "kl-50k", "nmslib", 12),
-        _against(rows, 5, "embedding", "scikit-learn", 4),
+        _against(rows, 4, "kl-50k", "one tree", "nmslib", 12),
+        _against(rows, 5, "embedding", "forest", "scikit-learn", 4),  # the estimator's defaults
         growth(rows),
         *_forests(rows),
     ]
@@ -97,10 +97,10 @@ def _memory(rows: Rows, name: str) -> Line:
     return Line(3, text, peak < least, f"{peak:.0f} MiB against {least:.0f} MiB ({rivals[0].method.name})")
 
 
-def _against(rows: Rows, number: int, name: str, library: str, least: int) -> Line:
+def _against(rows: Rows, number: int, name: str, role: str, library: str, least: int) -> Line:
     job = rows.get(name, [])
     text = f"{JOBS[name].title}, warm: ≤ 1/{least} of {library}"
-    return _ratio(number, text, ours(job), _rivals(job, "warm", library), "warm", least)
+    return _ratio(number, text, ours(job, role), _rivals(job, "warm", library), "warm", least)
 
 
 def exponent(sizes: list[int], seconds: list[float]) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 from .acceptance import Line
 from .jobs import GROWTH_DENSE, GROWTH_TEXT, JOBS, Job
 from .measure import BENCHMARKS
-from .methods import LIBRARIES, METHODS
+from .methods import METHODS
 from .summary import Row, Spread, methods_of
 
 HEAD = """# Side by side
@@ -49,7 +49,9 @@ def table(job: Job, rows: list[Row], reasons: dict[str, str]) -> str:
     body = "\n".join(_row(row) for row in ordered)
     notes = "\n".join(f"- {name}: {why}." for name, why in reasons.items() if why)
     judged = ", accuracy of a vote of 10 labelled neighbours in it" if job.kind == "embedding" else ""
-    shown = f"{job.share:.0%} of the points labelled{judged}" if job.kind != "product" else "one product"
+    shown = (
+        f"{100 * job.share:.0f} % of the points labelled{judged}" if job.kind != "product" else "one product"
+    )
     head = "| | warm, s | cold, s | peak, MiB | accuracy | runs |\n|---|---|---|---|---|---|"
     return f"## {job.title}\n\n{shown[0].upper()}{shown[1:]} (`--job {job.name}`).\n\n{head}\n{body}\n" + (
         f"\n{notes}\n" if notes else ""
@@ -114,25 +116,22 @@ def profiles(found: dict[str, dict[str, float]]) -> str:
 
 
 def settings(rows: dict[str, list[Row]]) -> str:
-    """Each method's settings in its own words."""
-    done = {(row.method.name, row.method.call) for found in rows.values() for row in found}
-    lines = []
-    for library in LIBRARIES:
-        for method in METHODS:
-            if method.library == library.name and (method.name, method.call) in done:
-                lines.append(f"| {method.name} | {', '.join(method.kinds)} | {described(method.call)} |")
-    return (
-        "## Settings\n\n| | jobs | |\n|---|---|---|\n" + "\n".join(dict.fromkeys(lines)) + "\n"
-        if lines
-        else ""
-    )
+    """Each method's settings in its own words, by library."""
+    calls: dict[str, list[str]] = {}
+    for method in METHODS:
+        if any(row.method.call == method.call for found in rows.values() for row in found):
+            calls.setdefault(method.call.split(":")[0], []).append(method.call)
+    parts = []
+    for module, of in calls.items():
+        names = {m.call: f"{m.name} ({', '.join(m.kinds)})" for m in METHODS if not m.keeps_cache}
+        lines = [f"- {names[call]}: {described(call)}" for call in dict.fromkeys(of)]
+        parts.append(described(f"{module}:") + "\n\n" + "\n".join(lines))
+    return "## Settings\n\n" + "\n\n".join(parts) + "\n" if parts else ""
 
 
 def described(call: str) -> str:
-    """The docstring of a method, after that of its module; read, not imported."""
+    """The docstring of a method, or of its module for "module:"; read, not imported."""
     module, function = call.split(":")
     tree = ast.parse((BENCHMARKS / "rivals" / f"{module}.py").read_text())
-    found = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == function)
-    text = " ".join((ast.get_docstring(found) or "").split())
-    head = (ast.get_docstring(tree) or "").split("\n\n")[0]
-    return f"{' '.join(head.split())} {text}" if module != "ours" else text
+    found = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == function]
+    return " ".join((ast.get_docstring(found[0] if function else tree) or "").split())
