@@ -68,10 +68,14 @@ def _ratio(number: int, text: str, mine: Row | None, rivals: list[Row], which: s
 
 def _everyone(rows: Rows, reasons: dict[str, dict[str, str]]) -> Line:
     compared = [name for name, job in JOBS.items() if job.kind in COMPARED]
-    unknown = [f"{job}: {name}" for job in compared for name, why in reasons.get(job, {}).items() if not why]
-    unknown += [f"{job}: not run" for job in compared if not rows.get(job)]
-    figures = "; ".join(unknown) or "each has a row or a reason in every table"
-    return Line(1, "every rival is in the tables or a line says why not", not unknown, figures)
+    left = [job for job in compared if not rows.get(job)]
+    done = [job for job in compared if rows.get(job)]
+    unknown = [f"{name} in {job}" for job in done for name, why in reasons.get(job, {}).items() if not why]
+    figures = f"without either: {', '.join(unknown)}. " if unknown else ""
+    figures += f"Jobs not run: {', '.join(left)}" if left else ""
+    holds = False if unknown else None if left else True
+    text = "every rival is in the tables or a line says why not"
+    return Line(1, text, holds, figures or "each has a row or a reason in every table")
 
 
 def _imdb(rows: Rows, which: str, least: int) -> Line:

@@ -1,4 +1,4 @@
-"""nmslib: HNSW and the small-world graph at their defaults (M = 16, efConstruction = 200; NN = 10)."""
+"""nmslib: HNSW (M = 16, efConstruction = 200, efSearch = 20) and the small-world graph (NN = 10), its defaults."""
 
 from __future__ import annotations
 
