@@ -1,4 +1,4 @@
-"""nmslib: HNSW (M = 16, efConstruction = 200, efSearch = 20) and the small-world graph (NN = 10), its defaults."""
+"""nmslib at its defaults: HNSW (M = 16, efConstruction = 200, efSearch = 20), small-world graph (NN = 10)."""
 
 from __future__ import annotations
 
