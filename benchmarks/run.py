@@ -49,6 +49,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--only", action="append", default=[], help="methods whose name contains this")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--limit", type=float, default=600.0, help="seconds for each call of a method")
+    parser.add_argument(
+        "--slow", type=float, default=float("inf"), help="seconds; what takes longer runs once"
+    )
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--list", action="store_true")
@@ -90,7 +93,7 @@ def measure_job(job: Job, record: Record, wanted: argparse.Namespace, work: Path
     failed = {library.name for library in LIBRARIES if environments.failure(library)}
     methods = [m for m in summary.methods_of(job) if m.library not in failed and named(m, wanted.only)]
     runs = record.runs
-    for method, repeat in measure.pending(job, methods, runs, wanted.repeats):
+    for method, repeat in measure.pending(job, methods, runs, wanted.repeats, wanted.slow):
         place = job.prepare(work / "data", wanted.points)
         reason = summary.too_long(method, job, runs, wanted.limit)
         run = (

@@ -79,6 +79,13 @@ def test_methods_take_turns_and_trouble_is_not_repeated():
     assert order == [(0, n) for n in names] + [(r, n) for r in (1, 2) for n in (names[0], names[2])]
 
 
+def test_slow_methods_run_once_if_so_asked():
+    job, methods = JOBS["bbc"], summary.methods_of(JOBS["bbc"])[:2]
+    runs = [Run("bbc", methods[0].name, 0, 70.0, 60.0, 1), Run("bbc", methods[1].name, 0, 7.0, 6.0, 1)]
+    assert len(list(measure.pending(job, methods, runs, 3))) == 4
+    assert [m for m, _ in measure.pending(job, methods, runs, 3, slow=120.0)] == [methods[1]] * 2
+
+
 @pytest.mark.parametrize(
     ("code", "trouble"),
     [

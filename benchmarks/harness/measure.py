@@ -69,15 +69,19 @@ class Record:
         self.path.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
 
 
-def pending(job: Job, methods: list[Method], runs: list[Run], repeats: int) -> Iterator[tuple[Method, int]]:
+def pending(
+    job: Job, methods: list[Method], runs: list[Run], repeats: int, slow: float = float("inf")
+) -> Iterator[tuple[Method, int]]:
     """What is left to do, all methods once, then all once more, so that the machine's moods are shared.
 
-    A method that had trouble once is not tried again. ``runs`` may grow while this goes on.
+    A method that had trouble once is not tried again, nor one whose two calls together took more than
+    ``slow`` seconds. ``runs`` may grow while this goes on.
     """
     for repeat in range(repeats):
         for method in methods:
             mine = [run for run in runs if (run.job, run.method) == (job.name, method.name)]
-            if any(run.trouble for run in mine) or any(run.repeat == repeat for run in mine):
+            late = any((run.cold or 0.0) + (run.warm or 0.0) > slow for run in mine)
+            if late or any(run.trouble or run.repeat == repeat for run in mine):
                 continue
             yield method, repeat
 
