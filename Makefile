@@ -37,12 +37,12 @@ format: install
 sanitize:
 	PYTHON=$(PYTHON) bash tests/sanitize.sh
 
+# Each rival in an environment of its own, .venv-bench/NAME, made by run.py from the extra "bench".
 bench: install
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
 	$(BIN)/python benchmarks/run.py
 
 docs: install
 	$(BIN)/python docs/build.py
 
 clean:
-	rm -rf build site .venv .venv-sanitize
+	rm -rf build site .venv .venv-sanitize .venv-bench

@@ -1,0 +1,1 @@
+"""The side-by-side benchmark that ``benchmarks/run.py`` runs: data, methods, measurement, tables."""

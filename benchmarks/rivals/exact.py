@@ -1,0 +1,28 @@
+"""The exact 10 nearest as one writes it in NumPy: matrix products of blocks of rows, then a partition."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .common import Data, K, spread_over
+
+BLOCK = 1000  # rows at a time
+
+
+def histograms(data: Data) -> np.ndarray:
+    """KL: Σ x log x − x·log y."""
+    return _spread(data, -np.log(data.X), np.zeros(len(data.X)))
+
+
+def spectra(data: Data) -> np.ndarray:
+    """Itakura–Saito: x·(1/y) + Σ log y, but for what depends on x alone."""
+    return _spread(data, 1.0 / data.X, np.log(data.X).sum(axis=1))
+
+
+def _spread(data: Data, H: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Neighbours by X·Hᵀ + w, which orders the centres of a row as the divergence does."""
+    indices = np.empty((len(data.X), K + 1), np.int64)
+    for first in range(0, len(data.X), BLOCK):
+        d = data.X[first : first + BLOCK] @ H.T + w
+        indices[first : first + BLOCK] = np.argpartition(d, K, axis=1)[:, : K + 1]
+    return spread_over(indices, data)
