@@ -68,7 +68,14 @@ def test_a_failed_map_says_that_the_clusters_are_there(tmp_path, monkeypatch):
     assert len(read_csv(out)) == N
 
 
-def test_ctrl_c_in_a_real_process(tmp_path):
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [
+        (signal.SIGINT, 130, "bvdt: interrupted; no file is left half-written\n"),
+        (signal.SIGTERM, 143, ""),
+    ],
+)
+def test_a_signal_to_a_real_process(tmp_path, number, code, said):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "points.npy", rng.normal(size=(60_000, 20)))
     (tmp_path / "labels.txt").write_text("\n".join(["a", "b"] * 20 + [""] * 59_960) + "\n")
@@ -81,9 +88,9 @@ def test_ctrl_c_in_a_real_process(tmp_path):
     assert process.stdout is not None
     assert process.stdout.readline().startswith("Read points.npy")
     time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=300)
-    assert process.returncode == 130
-    assert err == "bvdt: interrupted; no file is left half-written\n"
+    assert process.returncode == code
+    assert err == said
     assert "Wrote" not in out
     assert sorted(p.name for p in tmp_path.iterdir()) == before
