@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-import numpy as np
 from sklearn.datasets import load_digits
 
 from bvdt import LabelPropagation
 from bvdt.holdout import measure_holdout
+from bvdt.labelling import Labelling
 from bvdt.report import Report, map_coordinates, write_report
 
 X, y = load_digits(return_X_y=True)
@@ -17,15 +17,15 @@ few[100:] = -1  # unlabelled
 names = [f"digit {c}" for c in range(10)]
 
 model = LabelPropagation("squared_euclidean", random_state=0).fit(X, few)
-best = np.argsort(-model.label_distributions_, axis=1)
+labelling = Labelling.of(model.label_distributions_, names, few)
 report = Report(
     title="Handwritten digits",
     summary=[f"{len(y) - 100:,} images got their labels from 100."],
     ids=[f"image {i}" for i in range(len(y))],
-    labels=[names[c] for c in best[:, 0]],
-    given=few >= 0,
-    confidence=model.label_distributions_.max(axis=1),
-    runner_up=[names[c] for c in best[:, 1]],
+    labels=labelling.labels,
+    given=labelling.given,
+    confidence=labelling.confidence,
+    runner_up=labelling.runner_up,
     coordinates=map_coordinates(model.operator_, random_state=0),
     holdout=measure_holdout(model, model.operator_, few, names, random_state=0),
     suggestions=model.suggest(10).tolist(),

@@ -123,3 +123,12 @@ def run(*arguments: object):
 def read_csv(path: Path) -> list[dict[str, str]]:
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def propagate(folder, path, labels, *more):
+    """The command on that file, which needs to succeed, and the rows of its table."""
+    result = run(
+        "propagate", path, *(["--labels", labels] if labels else []), "-o", folder / "out.csv", *more
+    )
+    assert result.exit_code == 0, result.output
+    return result, read_csv(folder / "out.csv")

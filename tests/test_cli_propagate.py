@@ -1,16 +1,12 @@
 """The commands as a user runs them: every format in, tables, pages and models out."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 
-import bvdt.files.write
 from bvdt.files import read_documents
 from cli_cases import (
     N_LABELS,
@@ -25,20 +21,13 @@ from cli_cases import (
     docs_parquet,
     labels_csv,
     points_csv,
+    propagate,
     read_csv,
     run,
     write_csv,
 )
 
 COLUMNS = ["id", "label", "confidence", "runner_up", "entropy", "given"]
-
-
-def propagate(folder, path, labels, *more):
-    result = run(
-        "propagate", path, *(["--labels", labels] if labels else []), "-o", folder / "out.csv", *more
-    )
-    assert result.exit_code == 0, result.output
-    return result, read_csv(folder / "out.csv")
 
 
 FORMATS = {
@@ -104,6 +93,41 @@ def test_a_model_labels_new_documents(tmp_path):
     assert "Accuracy when the model was made: 1.000" in result.stdout
 
 
+def test_a_model_of_columns_leaves_other_columns_alone(tmp_path):
+    path = points_csv(tmp_path)
+    _, before = propagate(tmp_path, path, "topic", "--save", tmp_path / "m.bvdt", "--holdout", 0)
+    result = run("propagate", path, "--model", tmp_path / "m.bvdt", "-o", tmp_path / "again.csv")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    again = read_csv(tmp_path / "again.csv")
+    assert np.mean([a["label"] == b["label"] for a, b in zip(before, again, strict=True)]) > 0.95
+
+
+def test_a_model_of_an_svmlight_file_without_the_first_feature(tmp_path):
+    _, _, truth = corpus()
+    path, X = tmp_path / "docs.svm", counts()
+    dump_svmlight_file(X, np.zeros(N, int), str(path), zero_based=True)
+    propagate(tmp_path, path, labels_csv(tmp_path), "--save", tmp_path / "m.bvdt", "--holdout", 0)
+    rows = np.flatnonzero(X[:, [0]].toarray().ravel() == 0)
+    dump_svmlight_file(X[rows], np.zeros(len(rows), int), str(tmp_path / "new.svm"), zero_based=True)
+    result = run("propagate", tmp_path / "new.svm", "--model", tmp_path / "m.bvdt", "-o", tmp_path / "n.csv")
+    assert result.exit_code == 0, result.output
+    found = [row["label"] for row in read_csv(tmp_path / "n.csv")]
+    assert np.mean([label == truth[i] for label, i in zip(found, rows, strict=True)]) > 0.95
+
+
+def test_the_report_of_a_model_promises_no_more_than_it_knows(tmp_path):
+    path = docs_csv(tmp_path)
+    propagate(tmp_path, path, "topic", "--save", tmp_path / "m.bvdt", "--report", tmp_path / "a.html")
+    more = ["--model", tmp_path / "m.bvdt", "-o", tmp_path / "b.csv", "--report", tmp_path / "b.html"]
+    assert run("propagate", path, *more).exit_code == 0
+    fitted, predicted = ((tmp_path / name).read_text() for name in ("a.html", "b.html"))
+    assert "What to label next" in fitted
+    assert "many others follow them" in fitted
+    assert "The least certain" in predicted
+    assert "many others follow them" not in predicted
+
+
 def test_a_model_labels_one_document(tmp_path):
     propagate(tmp_path, docs_csv(tmp_path), "topic", "--save", tmp_path / "m.bvdt")
     one = write_csv(tmp_path / "one.csv", {"text": ["butter and flour in the oven"]})
@@ -117,6 +141,13 @@ def test_documents_without_known_terms_are_told(tmp_path):
     result = run("propagate", new, "--model", tmp_path / "m.bvdt", "-o", tmp_path / "new-out.csv")
     assert result.exit_code == 0
     assert "note: 2 documents hold no known term" in result.stderr
+
+
+def test_empty_rows_of_a_matrix_are_told(tmp_path):
+    X = sparse.csr_array(np.vstack([counts().toarray()[:-1] + 0.5 * np.eye(N - 1, 30), np.zeros((1, 30))]))
+    sparse.save_npz(tmp_path / "m.npz", X)
+    result, _ = propagate(tmp_path, tmp_path / "m.npz", labels_csv(tmp_path), "--holdout", 0)
+    assert "note: 1 document holds only zeros: its place is a guess" in result.stderr
 
 
 def test_nothing_left_to_label(tmp_path):
@@ -276,181 +307,3 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path):
     result, _ = propagate(tmp_path, path, "topic", "--suggest", 50)
     assert "\x1b" not in result.output
     assert "\x07" not in result.output
-
-
-# -- embed, cluster, inspect -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("suffix", [".png", ".html", ".svg", ".pdf"])
-def test_embed(tmp_path, suffix):
-    plot = tmp_path / f"p{suffix}"
-    result = run(
-        "embed", docs_csv(tmp_path), "-o", tmp_path / "x.csv", "-k", 3, "--plot", plot, "-l", "topic"
-    )
-    assert result.exit_code == 0, result.output
-    rows = read_csv(tmp_path / "x.csv")
-    assert list(rows[0]) == ["id", "x1", "x2", "x3"]
-    assert len(rows) == N
-    X = np.array([[float(row[f"x{k}"]) for k in (1, 2)] for row in rows])
-    truth = np.array(corpus()[2])
-    within = np.mean([X[truth == name].std(axis=0) for name in WORDS])
-    assert within < 0.5 * X.std(axis=0).mean()
-    start = {".png": b"\x89PNG", ".html": b"<!doctype html>", ".svg": b"<?xml", ".pdf": b"%PDF"}[suffix]
-    assert plot.read_bytes().startswith(start)
-
-
-def test_embed_one_component(tmp_path):
-    result = run(
-        "embed", docs_csv(tmp_path), "-o", tmp_path / "x.csv", "-k", 1, "--plot", tmp_path / "p.html"
-    )
-    assert result.exit_code == 0, result.output
-    assert list(read_csv(tmp_path / "x.csv")[0]) == ["id", "x1"]
-
-
-@pytest.mark.parametrize("suffix", [".png", ".html"])
-def test_cluster(tmp_path, suffix):
-    path = docs_csv(tmp_path)
-    plot = tmp_path / f"p{suffix}"
-    result = run("cluster", path, "-k", 3, "-o", tmp_path / "c.csv", "--plot", plot, "--json")
-    assert result.exit_code == 0, result.output
-    rows = read_csv(tmp_path / "c.csv")
-    assert {row["cluster"] for row in rows} == {"1", "2", "3"}
-    pairs = {(row["cluster"], name) for row, name in zip(rows, corpus()[2], strict=True)}
-    assert len(pairs) == 3
-    for item in json.loads(result.stdout)["clusters"]:
-        (name,) = {name for number, name in pairs if int(number) == item["cluster"]}
-        assert set(item["terms"]) <= set(WORDS[name])
-    assert plot.stat().st_size > 1000
-
-
-def test_inspect(tmp_path):
-    propagate(tmp_path, docs_csv(tmp_path), "topic", "--save", tmp_path / "m.bvdt")
-    result = run("inspect", tmp_path / "m.bvdt", "--rows", 20)
-    assert result.exit_code == 0, result.output
-    for piece in ("points", "bandwidth", "depth", "blocks", "lower bound", "docs.csv", "Quality", "cars"):
-        assert piece in result.stdout
-    found = json.loads(run("inspect", tmp_path / "m.bvdt", "--json", "--rows", 20).stdout)
-    assert (found["kind"], found["points"], found["features"], found["trees"]) == ("model", N, 30, 2)
-    assert found["quality"]["n_rows"] == 20
-    assert found["blocks"] == 2 * 2 * (N - 1)
-
-
-def test_inspect_an_operator(tmp_path):
-    bvdt.transition_matrix(counts(), "gid", random_state=0).save(tmp_path / "op")
-    found = json.loads(run("inspect", tmp_path / "op", "--json", "--rows", 0).stdout)
-    assert found["kind"] == "operator"
-    assert found["divergence"] == "gid"
-    assert "quality" not in found
-
-
-# -- help and version --------------------------------------------------------------------------------------
-
-
-COMMANDS = [
-    "",
-    "propagate",
-    "embed",
-    "cluster",
-    "inspect",
-    "demo",
-    "datasets",
-    "datasets list",
-    "datasets fetch",
-]
-
-
-@pytest.mark.parametrize("command", [name.split() for name in COMMANDS], ids=COMMANDS)
-def test_help_fits_a_screen(command, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    result = run(*command, "--help")
-    lines = result.stdout.splitlines()
-    assert result.exit_code == 0
-    assert len(lines) <= 40
-    assert max(map(len, lines)) <= 80
-    assert any(line.strip().startswith("Example") for line in lines)
-    assert any(line.startswith(f"    {' '.join(['bvdt', *command])}") for line in lines)
-
-
-def test_help_examples_run(tmp_path, monkeypatch):
-    """The lines under "Example" in every help text, as they stand."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.chdir(tmp_path)
-    docs_csv(tmp_path)
-    docs_csv(tmp_path, "new.csv", seed=3)
-    examples = [
-        line.split()[1:]
-        for command in ([], ["propagate"], ["embed"], ["cluster"], ["inspect"])
-        for line in run(*command, "--help").stdout.splitlines()
-        if line.startswith("    bvdt ")
-    ]
-    assert len(examples) >= 6
-    for example in examples:
-        result = run(*example)
-        assert result.exit_code == 0, (example, result.output)
-
-
-def test_version():
-    result = run("--version")
-    assert (result.exit_code, result.stdout) == (0, "0.1.0.dev0\n")
-
-
-# -- half-written files ------------------------------------------------------------------------------------
-
-
-def stop_in_the_middle(monkeypatch, error):
-    def broken(file, columns, delimiter):
-        file.write("id,label\nd0,fo")
-        raise error
-
-    monkeypatch.setattr(bvdt.files.write, "_write_delimited", broken)
-
-
-@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (OSError(28, "No space left"), 2)])
-def test_a_good_file_is_never_replaced_by_half_a_one(tmp_path, monkeypatch, error, code):
-    path = docs_csv(tmp_path)
-    (tmp_path / "out.csv").write_text("the old one")
-    stop_in_the_middle(monkeypatch, error)
-    result = run("propagate", path, "-l", "topic", "-o", tmp_path / "out.csv")
-    assert result.exit_code == code
-    assert (tmp_path / "out.csv").read_text() == "the old one"
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["docs.csv", "out.csv"]
-    assert "Traceback" not in result.output
-
-
-def test_a_failed_report_says_that_the_predictions_are_there(tmp_path):
-    (tmp_path / "r.html").symlink_to("/dev/full")
-    result = run(
-        "propagate",
-        docs_csv(tmp_path),
-        "-l",
-        "topic",
-        "-o",
-        tmp_path / "out.csv",
-        "--report",
-        tmp_path / "r.html",
-    )
-    assert result.exit_code == 2
-    assert "No space left" in result.stderr
-    assert f"{tmp_path / 'out.csv'} is written and complete" in result.stderr
-    assert len(read_csv(tmp_path / "out.csv")) == N
-
-
-def test_ctrl_c_in_a_real_process(tmp_path):
-    rng = np.random.default_rng(0)
-    np.save(tmp_path / "points.npy", rng.normal(size=(60_000, 20)))
-    (tmp_path / "labels.txt").write_text("\n".join(["a", "b"] * 20 + [""] * 59_960) + "\n")
-    command = [sys.executable, "-m", "bvdt", "propagate", "points.npy", "-l", "labels.txt", "-o", "out.csv"]
-    command += ["--save", "m.bvdt", "--report", "r.html", "--jobs", "1"]
-    before = sorted(p.name for p in tmp_path.iterdir())
-    process = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline().startswith("Read points.npy")
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=300)
-    assert process.returncode == 130
-    assert err == "bvdt: interrupted; no file is left half-written\n"
-    assert "Wrote" not in out
-    assert sorted(p.name for p in tmp_path.iterdir()) == before

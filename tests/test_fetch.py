@@ -191,7 +191,7 @@ def test_list(tmp_path):
     assert "mlg.ucd.ie" in lines[1]
     assert "NSF abstracts (surrogate)" in lines[4]
     assert "cannot be fetched" in lines[4]
-    rows = json.loads(bvdt("datasets", "list", "--data", tmp_path, "--json").output)
+    rows = json.loads(bvdt("datasets", "list", "--data", tmp_path, "--json").output)["datasets"]
     assert [(row["documents"], row["terms"]) for row in rows] == [
         corpus_info(row["name"]).shape for row in rows
     ]

@@ -186,6 +186,20 @@ def test_jsonl_kinds(tmp_path):
     assert documents.labels == ["false", None]
 
 
+def test_jsonl_nan_is_blank(tmp_path):
+    path = put(tmp_path, "p.jsonl", '{"text": "a", "y": NaN}\n{"text": NaN, "y": "x"}\n')
+    documents = read_documents(path, labels="y")
+    assert (documents.texts, documents.labels) == (["a", ""], [None, "x"])
+
+
+def test_columns_of_numbers_by_name(tmp_path):
+    path = put(tmp_path, "p.csv", "b,topic,a\n1,long words,2\n3,,4\n")
+    documents = read_documents(path, numbers=["a", "b", "absent"])
+    np.testing.assert_array_equal(documents.X, [[1, 2], [3, 4]])
+    assert (documents.features, documents.texts) == (["b", "a"], None)
+    assert read_documents(path, numbers=["absent"]).texts == ["long words", ""]
+
+
 def test_parquet_integer_labels_with_nulls(tmp_path):
     write_table(tmp_path / "p.parquet", {"id": [5, 6], "a": [0.5, 1.5], "y": [3, None]})
     documents = read_documents(tmp_path / "p.parquet", labels="y")
@@ -233,7 +247,7 @@ def test_folder_with_a_file_of_labels(tmp_path):
 
 
 def save_svmlight(path: Path) -> None:
-    dump_svmlight_file(COUNTS, [1, 0, 2, 1], str(path), zero_based=False)
+    dump_svmlight_file(COUNTS, [1, 0, 2, 1], str(path), zero_based=True)
 
 
 def save_arrays(path: Path) -> None:
@@ -255,9 +269,9 @@ MATRICES = {
     "m.svm": save_svmlight,
     "m.feat": save_svmlight,
     "m.libsvm": lambda path: path.write_bytes(
-        b"# written by hand\r\n1 1:3 3:1\r\n\r\n0 2:2 # second\r\n+2\r\n1 1:5 2:1 3:1\r\n"
+        b"# written by hand\r\n1 0:3 2:1\r\n\r\n0 1:2 # second\r\n+2\r\n1 0:5 1:1 2:1\r\n"
     ),
-    "m.dat.gz": lambda path: path.write_bytes(gzip.compress(b"1 1:3 3:1\n0 2:2\n0\n1 1:5 2:1 3:1\n")),
+    "m.dat.gz": lambda path: path.write_bytes(gzip.compress(b"1 0:3 2:1\n0 1:2\n0\n1 0:5 1:1 2:1\n")),
     "csr.npz": lambda path: sparse.save_npz(path, sparse.csr_array(COUNTS)),
     "csc.npz": lambda path: sparse.save_npz(path, sparse.csc_matrix(COUNTS)),
     "coo.npz": lambda path: sparse.save_npz(path, sparse.coo_matrix(COUNTS)),
@@ -278,6 +292,12 @@ def test_matrix_round_trips(tmp_path, name):
     assert documents.X.dtype in (np.float64, np.float32)
     assert documents.ids == ["1", "2", "3", "4"]
     assert documents.labels is documents.texts is documents.features is None
+
+
+def test_svmlight_indices_are_columns(tmp_path):
+    """Also of a file in which the first feature does not occur, and of one that counts from 1."""
+    path = put(tmp_path, "m.svm", "1 1:3 3:1\n0 2:2\n")
+    np.testing.assert_array_equal(dense(read_documents(path)), [[0, 3, 0, 1], [0, 0, 2, 0]])
 
 
 def test_one_row_matrix(tmp_path):
@@ -330,6 +350,22 @@ def test_file_of_labels(tmp_path, name, content):
     path = put(tmp_path, "docs.csv", "key,text\na,one\nb,two\nc,three\nd,four\n")
     given = put(tmp_path, name, content)
     assert read_documents(path, id="key", labels=str(given)).labels == [None, "x", None, "07"]
+
+
+@pytest.mark.parametrize(
+    ("content", "labels"),
+    [
+        ("x\ny\nx\ny\n\n", ["x", "y", "x", "y"]),  # no header, an empty line at the end
+        ("x\ny\nx\n\n\n\n", ["x", "y", "x", None]),
+        ("colour\nx\ny\nx\n\n", ["x", "y", "x", None]),  # a header, the last is not labelled
+        ("label\nx\nlabel\nx\n\n", ["x", "label", "x", None]),
+        ("colour\nx\ny\nx\ny\n\n", ["x", "y", "x", "y"]),
+        ('"x"\ny\nx\n""\n\n', ["x", "y", "x", None]),
+    ],
+)
+def test_first_line_of_one_column_of_labels(tmp_path, content, labels):
+    path = put(tmp_path, "docs.csv", "text\none\ntwo\nthree\nfour\n")
+    assert read_documents(path, labels=str(put(tmp_path, "l.csv", content))).labels == labels
 
 
 @pytest.mark.parametrize("labels", [["", "x", "", "y"], [np.nan, 1.0, np.nan, 2.0]])

@@ -103,7 +103,7 @@ MATRICES = [
     ("m.svm", "sport 1:2\n", {}, "line 1 is not svmlight: 'sport 1:2'; a line is: label index:value"),
     ("m.svm", "1 1:2\n# two\n0 2=3\n", {}, "line 3 is not svmlight: '0 2=3'"),
     ("m.svm", "1 2:2 1:2\n", {}, "its indices need to rise"),
-    ("m.svm", "1 1:2\n0 1:nan\n", {}, "row 2, column 1 needs a finite number"),
+    ("m.svm", "1 0:2\n0 0:nan\n", {}, "row 2, column 1 needs a finite number"),
     ("m.svm", "1 1:2\n0 2:3\n", {"labels": "label"}, "beside the matrix it holds target"),
     ("m.svm", "1 1:2\n0 2:3\n", {"text": "body"}, 'no column of text; leave "body" out'),
     ("m.svm", "1 1:2\n0 2:3\n", {"id": "key"}, 'no array "key"'),

@@ -63,6 +63,21 @@ def test_link_stays_a_link(tmp_path):
     assert (tmp_path / "real" / "out.csv").read_text() == "a\n1\n"
 
 
+def test_write_protected_file_is_kept(tmp_path, monkeypatch):
+    """A rename could replace it; os.access stands in because nothing is protected from root."""
+    path = tmp_path / "out.csv"
+    path.write_text("good")
+    path.chmod(0o444)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(PermissionError, match="write-protected"):
+        check_writable(path)
+    with pytest.raises(PermissionError, match="write-protected"):
+        write_table(path, {"a": [1]})
+    assert path.read_text() == "good"
+    write_table(tmp_path / "new.csv", {"a": [1]})
+    assert sorted(os.listdir(tmp_path)) == ["new.csv", "out.csv"]
+
+
 def test_device_is_written_directly():
     with atomic("/dev/null") as file:
         file.write("gone")

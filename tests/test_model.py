@@ -287,3 +287,26 @@ def test_encode():
     classes, codes = encode(["b", None, "a", "b", "-1"])
     assert classes == ["-1", "a", "b"]
     assert codes.tolist() == [2, -1, 1, 2, 0]
+
+
+def test_a_constant_column_does_not_explode():
+    """0.1 a hundred times has a deviation of 4e-17 by rounding."""
+    X = np.column_stack([np.full(100, 0.1), np.arange(100.0), 0.1 + 1e-17 * (np.arange(100) % 4)])
+    names = ["constant", "rising", "rounded"]
+    learnt, scaled = learn_features(Documents(Path("p.csv"), ["i"] * 100, X=X, features=names))
+    assert np.abs(scaled).max() < 2
+    new = learnt.transform(Documents(Path("n.csv"), ["a"], X=np.array([[0.3, 50.0, 0.1]]), features=names))
+    np.testing.assert_allclose(new, [[0.2, 0.0173, 0.0]], atol=1e-3)
+
+
+@pytest.mark.parametrize("scale", ["tfidf", "none"])
+def test_repeated_entries_are_added_up(scale):
+    repeated = sparse.csr_array(
+        (np.array([1.0, 2.0, 4.0, 1.0]), np.array([0, 0, 1, 1]), np.array([0, 2, 3, 4])), (3, 2)
+    )
+    plain = sparse.csr_array([[3.0, 0.0], [0.0, 4.0], [0.0, 1.0]])
+    made = [Documents(Path("m.npz"), ["a", "b", "c"], X=X) for X in (repeated, plain)]
+    (one, first), (_, second) = [learn_features(documents, scale=scale) for documents in made]
+    assert_array_equal(first.toarray(), second.toarray())
+    assert_array_equal(one.transform(made[0]).toarray(), second.toarray())
+    assert repeated.nnz == 4  # the caller's matrix is left as it is

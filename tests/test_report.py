@@ -276,6 +276,29 @@ def test_classes_are_in_natural_order():
     assert points.class_order(many(15, "x"))[9:11] == ["class 9", "class 10"]
 
 
+def test_numbers_of_any_length_are_ordered():
+    """int() refuses more than 4300 digits."""
+    labels = ["9" * 5000, "10", "1" + "0" * 5000, "9", "a"]
+    report = Report("Long", [], ids=list("abcde"), labels=labels)
+    assert points.class_order(report) == ["9", "10", *labels[:3:2], "a"]
+
+
+def test_more_classes_than_two_bytes_hold():
+    n = 70_000
+    labels = [f"{k:05d}" for k in range(n)]
+    report = Report(
+        "Many", [], ids=labels, labels=labels, runner_up=[*labels[1:], ""], coordinates=np.eye(n, 2)
+    )
+    order = points.class_order(report)
+    shown = np.array([0, 65_536, n - 1])
+    data = points.packed_points(report, order, shown)
+    kind = f"<u{data['classBytes']}"
+    number, second = (np.frombuffer(base64.b64decode(data[name]), kind) for name in ("label", "runnerUp"))
+    assert [data["classes"][k] for k in number] == [labels[i] for i in shown]
+    assert [data["classes"][k] for k in second[:2]] == [labels[1], labels[65_537]]
+    assert second[2] >= len(data["classes"])  # none
+
+
 # -- the drawing -------------------------------------------------------------------------------------------
 
 
@@ -322,6 +345,16 @@ def test_map_keeps_groups_together(near):
     np.testing.assert_array_equal(Y, map_coordinates(op, random_state=0))
 
 
+def test_map_keeps_the_trees_weights():
+    from bvdt.report.layout import _linked
+
+    members = walk(40, n_trees=2).members
+    op = bvdt.ForestOperator(members, weights=[0.9, 0.1])
+    linked = _linked(op, np.random.default_rng(0))
+    assert linked.near is not None
+    np.testing.assert_array_equal(linked.weights, op.weights)
+
+
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_map_of_few_points(n):
     Y = map_coordinates(walk(n), random_state=0)
@@ -346,55 +379,3 @@ def test_push_is_the_sum_over_all_pairs():
     exact = (r / (1 + (r**2).sum(axis=2, keepdims=True))).sum(axis=1)
     error = np.linalg.norm(_push(Y) - exact) / np.linalg.norm(exact)
     assert error < 0.05
-
-
-# -- colours -----------------------------------------------------------------------------------------------
-
-SIGHT = {  # linear RGB as seen without red, green or blue cones (Machado et al. 2009)
-    "normal": np.eye(3),
-    "protan": [
-        [0.152286, 1.052583, -0.204868],
-        [0.114503, 0.786281, 0.099216],
-        [-0.003882, -0.048116, 1.051998],
-    ],
-    "deutan": [
-        [0.367322, 0.860646, -0.227968],
-        [0.280085, 0.672501, 0.047413],
-        [-0.011820, 0.042940, 0.968881],
-    ],
-    "tritan": [
-        [1.255528, -0.076749, -0.178779],
-        [-0.078411, 0.930809, 0.147602],
-        [0.004733, 0.691367, 0.303900],
-    ],
-}
-
-
-def linear(colours) -> np.ndarray:
-    rgb = np.array([[int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)] for c in colours])
-    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-
-
-def oklab(rgb: np.ndarray) -> np.ndarray:
-    lms = [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
-           [0.0883024619, 0.2817188376, 0.6299787005]]  # fmt: skip
-    lab = [[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099],
-           [0.0259040371, 0.7827717662, -0.8086757660]]  # fmt: skip
-    return np.cbrt(np.clip(rgb, 0, 1) @ np.transpose(lms)) @ np.transpose(lab)
-
-
-@pytest.mark.parametrize("sight", SIGHT)
-@pytest.mark.parametrize("colours", [palette.LIGHT, palette.DARK])
-def test_colours_differ_for_every_reader(colours, sight):
-    lab = oklab(np.clip(linear(colours) @ np.transpose(SIGHT[sight]), 0, 1))
-    distance = np.linalg.norm(lab[:, None] - lab[None], axis=2) + np.eye(len(lab))
-    assert distance.min() > 0.07
-
-
-@pytest.mark.parametrize(
-    ("colours", "page", "least"), [(palette.LIGHT, "#ffffff", 1.9), (palette.DARK, "#1b1f26", 2.5)]
-)
-def test_colours_stand_out_from_the_page(colours, page, least):
-    luminance = linear([*colours, page]) @ [0.2126, 0.7152, 0.0722] + 0.05
-    contrast = np.maximum(luminance[:-1], luminance[-1]) / np.minimum(luminance[:-1], luminance[-1])
-    assert contrast.min() > least

@@ -26,7 +26,7 @@ def atomic(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
         with _named(path, path), open(path, mode, **text) as file:
             yield file
         return
-    target = Path(os.path.realpath(path))  # a link stays a link
+    target = _target(path)
     temporary = _temporary(target)
     try:
         with _named(path, temporary):
@@ -48,10 +48,7 @@ def check_writable(path: str | Path) -> None:
     path = Path(path)
     if _is_special(path):
         return
-    target = Path(os.path.realpath(path))
-    if target.exists() and not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, "the file is write-protected; choose another name", str(path))
-    temporary = _temporary(target)
+    temporary = _temporary(_target(path))
     with _named(path, temporary):
         os.close(_create(temporary, path))
         temporary.unlink()
@@ -59,6 +56,14 @@ def check_writable(path: str | Path) -> None:
 
 def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _target(path: Path) -> Path:
+    """The file itself, as a link stays a link; a write-protected one is refused, though a rename could."""
+    target = Path(os.path.realpath(path))
+    if target.is_file() and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "the file is write-protected; choose another name", str(path))
+    return target
 
 
 def _temporary(target: Path) -> Path:

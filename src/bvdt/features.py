@@ -170,9 +170,16 @@ def _learn_scale(features: Features, X: Any, documents: Documents) -> tuple[Feat
         if sparse.issparse(X):
             what = "makes a sparse matrix" if features.kind == "text" else "is a sparse matrix"
             raise ValueError(f'{documents.path} {what}, which cannot be standardised; use the scale "auto"')
-        deviation = X.std(axis=0)
-        features = replace(features, mean=X.mean(axis=0), deviation=np.where(deviation > 0, deviation, 1.0))
+        features = replace(features, mean=X.mean(axis=0), deviation=_deviation(X))
     return features, features._scaled(X, documents)
+
+
+def _deviation(X: Float) -> Float:  # (d,)
+    """Of every column; 1 where all values are equal but for rounding, which would be blown up."""
+    deviation = X.std(axis=0)
+    rounding = 10 * np.finfo(float).eps * np.abs(X).max(axis=0)
+    is_constant = (X.max(axis=0) == X.min(axis=0)) | (deviation <= rounding)
+    return np.where(is_constant, 1.0, deviation)
 
 
 def _counts(X: Any, documents: Documents) -> Any:  # CSR (n, d)
@@ -231,8 +238,11 @@ def _first_words(error: Exception) -> str:
 
 
 def _checked(X: Any, documents: Documents, names: list[str] | None) -> Any:
-    """X in float64, refused with the first value that is not finite."""
+    """X in float64, entries of one place added up; refused with the first value that is not finite."""
     X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, np.float64)
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
     values = X.data if sparse.issparse(X) else X
     finite = np.isfinite(values)
     if finite.all():

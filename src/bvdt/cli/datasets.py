@@ -65,7 +65,7 @@ def list_datasets(folder: Folder = Path("data"), as_json: Json = False, debug: D
         for info in CORPORA.values()
     ]
     if as_json:
-        typer.echo(json.dumps(rows, indent=1))
+        typer.echo(json.dumps({"datasets": rows}))
         return
     for line in aligned(("name", "data set", "N", "d", "C", f"in {folder}", "from"), map(_cells, rows)):
         typer.echo(line)

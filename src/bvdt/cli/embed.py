@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from ..clusters import by_size, heaviest_terms
 from . import options as o
 from .guard import after_writing
 from .page import check_plot, scatter
-from .reading import Source, check_outputs, read, walk
+from .reading import Source, read, walk
 from .session import Session
+from .writing import check_outputs, say_written, write_columns
 
 if TYPE_CHECKING:
     from ..features import Features
@@ -73,7 +75,7 @@ def embed(
     debug: o.Debug = False,
 ) -> None:
     session = Session(quiet=quiet, json=json)
-    source = Source(input, text, id, labels, None, encoding)
+    source = Source(input, text, id, labels, None, encoding, stop_words)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs, session.progress)
     session.result["command"] = "embed"
@@ -86,10 +88,13 @@ def embed(
     points = found.embedding_
     session.result |= {"components": components, "eigenvalues": found.eigenvalues_.tolist()}
     columns = {f"x{k + 1}": points[:, k] for k in range(components)}
-    _write(session, documents, columns, output)
+    write_columns(session, output, {"id": documents.ids} | columns)
     if plot is not None:
-        _plot(session, plot, f"Map of {input.name}", documents, points, _names(documents.labels), output)
-    _say_written(session, output, plot)
+        with after_writing(output), session.stage("plot"):
+            flat = points if components > 1 else np.column_stack([points, np.zeros(len(points))])
+            scatter(plot, f"Map of {input.name}", documents, flat, _names(documents.labels))
+        session.result["plot"] = str(plot)
+    say_written(session, [output, plot])
     session.finish()
 
 
@@ -118,7 +123,7 @@ def cluster(
     debug: o.Debug = False,
 ) -> None:
     session = Session(quiet=quiet, json=json)
-    source = Source(input, text, id, labels, None, encoding)
+    source = Source(input, text, id, labels, None, encoding, stop_words)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs, session.progress)
     session.result["command"] = "cluster"
@@ -130,14 +135,15 @@ def cluster(
         found = SpectralClustering(clusters, random_state=seed, n_jobs=jobs).fit(operator=operator)
     number = by_size(found.labels_)
     _say_clusters(session, number, features, X)
-    _write(session, documents, {"cluster": number}, output)
+    write_columns(session, output, {"id": documents.ids, "cluster": number})
     if plot is not None:
         from ..report import map_coordinates
 
-        points = map_coordinates(operator, random_state=seed)
-        names = [f"cluster {k}" for k in number]
-        _plot(session, plot, f"Clusters of {input.name}", documents, points, names, output)
-    _say_written(session, output, plot)
+        with after_writing(output), session.stage("plot"):
+            points = map_coordinates(operator, random_state=seed)
+            scatter(plot, f"Clusters of {input.name}", documents, points, [f"cluster {k}" for k in number])
+        session.result["plot"] = str(plot)
+    say_written(session, [output, plot])
     session.finish()
 
 
@@ -151,68 +157,21 @@ def _read(
     return documents
 
 
-def by_size(labels: Any) -> Any:  # (N,) -> (N,)
-    """Cluster numbers from 1, the largest first."""
-    _, code, count = np.unique(labels, return_inverse=True, return_counts=True)
-    rank = np.empty(len(count), np.intp)
-    rank[np.argsort(-count, kind="stable")] = np.arange(1, len(count) + 1)
-    return rank[code]
-
-
 def _say_clusters(session: Session, number: Any, features: Features, X: Any) -> None:
     sizes = np.bincount(number)[1:]
-    words = _words(number, features, X)
-    rows = [[str(k + 1), f"{size:,}", *([words[k]] if words else [])] for k, size in enumerate(sizes)]
+    words = heaviest_terms(X, number, features.names or []) if features.kind == "text" else []
+    rows = [
+        [str(k + 1), f"{size:,}", *([", ".join(words[k])] if words else [])] for k, size in enumerate(sizes)
+    ]
     session.say()
     session.table(["cluster", "documents", *(["heaviest terms"] if words else [])], rows)
     session.result["clusters"] = [
-        {"cluster": k + 1, "documents": int(size)} | ({"terms": words[k].split(", ")} if words else {})
+        {"cluster": k + 1, "documents": int(size)} | ({"terms": words[k]} if words else {})
         for k, size in enumerate(sizes)
     ]
-
-
-def _words(number: Any, features: Features, X: Any, n: int = 5) -> list[str]:
-    """The terms of largest mean weight in each cluster; none where there are no words."""
-    if features.kind != "text" or features.names is None:
-        return []
-    found = []
-    for k in range(1, number.max() + 1):
-        mean = np.asarray(X[np.flatnonzero(number == k)].mean(axis=0)).ravel()
-        heaviest = [j for j in np.argsort(-mean, kind="stable")[:n] if mean[j] > 0]
-        found.append(", ".join(features.names[j] for j in heaviest))
-    return found
 
 
 def _names(labels: Any) -> list[str] | None:
     if labels is None or not any(label is not None for label in labels):
         return None
     return ["not labelled" if label is None else label for label in labels]
-
-
-def _write(session: Session, documents: Documents, columns: dict[str, Any], output: Path) -> None:
-    from ..files import write_table
-
-    with session.stage("write"):
-        write_table(output, {"id": documents.ids} | columns)
-    session.result["output"] = str(output)
-
-
-def _plot(
-    session: Session,
-    path: Path,
-    title: str,
-    documents: Documents,
-    points: Any,
-    names: list[str] | None,
-    written: Path,
-) -> None:
-    if points.shape[1] < 2:
-        points = np.column_stack([points, np.zeros(len(points))])
-    with session.stage("plot"), after_writing(written):
-        scatter(path, title, documents, points, names)
-    session.result["plot"] = str(path)
-
-
-def _say_written(session: Session, output: Path, plot: Path | None) -> None:
-    names = ", ".join(str(path) for path in (output, plot) if path is not None)
-    session.say(f"\nWrote {names} in {session.seconds:.1f} s")

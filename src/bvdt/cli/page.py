@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from ..model import Model
 
 
+LEAST_SURE = {
+    "suggestions_title": "The least certain",
+    "suggestions_note": "Documents whose classes' weights have the largest entropy, the least certain first.",
+}
+
+
 def labelling_report(
     path: Path,
     documents: Documents,
@@ -44,6 +50,7 @@ def labelling_report(
             coordinates=map_coordinates(operator, random_state=seed) if fitted else None,
             holdout=model.holdout if fitted else None,
             suggestions=suggestions,
+            **({} if fitted else LEAST_SURE),
             operator=operator if fitted else None,
             timings=list(timings),
             tables=[],
@@ -89,7 +96,6 @@ def scatter(
     documents: Documents,
     coordinates: Any,
     labels: Sequence[str] | None,
-    operator: Any = None,
 ) -> None:
     """Points coloured by label: a page with a map for .html, else a picture."""
     if path.suffix.lower() in (".html", ".htm"):
@@ -103,7 +109,6 @@ def scatter(
             labels=labels,
             texts=documents.texts,
             coordinates=np.asarray(coordinates[:, :2], float),
-            operator=operator,
         )
         write_report(path, page)
     else:

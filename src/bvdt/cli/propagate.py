@@ -11,8 +11,9 @@ import numpy as np
 from ..labelling import Labelling, WalkSettings, encode, propagation
 from . import options as o
 from .guard import after_writing
-from .reading import Source, check_outputs, read, tell_empty, walk
+from .reading import Source, read, tell_empty, walk
 from .session import Session, shortened
+from .writing import check_outputs, say_written, write_columns
 
 if TYPE_CHECKING:
     from ..files import Documents
@@ -77,7 +78,7 @@ def propagate(
     report: Report = None,
     save: Save = None,
     model: ModelFile = None,
-    suggest: Suggest = 0,
+    suggest: Suggest = None,
     holdout: Hidden = None,
     alpha: Alpha = None,
     divergence: o.Divergence = None,
@@ -96,10 +97,10 @@ def propagate(
     debug: o.Debug = False,
 ) -> None:
     session = Session(quiet=quiet, json=json)
-    source = Source(input, text, id, labels, missing, encoding)
+    source = Source(input, text, id, labels, missing, encoding, stop_words, model)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs, session.progress)
-    task = Task(output, report, save, suggest, holdout, alpha, settings)
+    task = Task(output, report, save, suggest or 0, holdout, alpha, settings)
     session.result["command"] = "propagate"
     if model is None:
         _label(session, source, task)
@@ -114,7 +115,7 @@ def propagate(
 
 
 def _refuse_with_model(made: dict[str, Any]) -> None:
-    useless = [name for name, value in made.items() if value not in (None, False, 0)]
+    useless = [name for name, value in made.items() if value is not None and value is not False]
     if useless:
         names = ", ".join(useless)
         raise ValueError(f"--model brings its own labels and settings; leave out {names}, or --model")
@@ -140,7 +141,8 @@ def _label(session: Session, source: Source, task: Task) -> None:
     labelling = Labelling.of(fitted.label_distributions_, classes, codes)
     _say_counts(session, labelling, classes)
     suggestions = _suggest(session, fitted, documents, labelling, task)
-    written = _write(session, documents, labelling, task)
+    write_columns(session, task.output, labelling.columns(documents.ids))
+    written = [task.output]
     model = Model(features, fitted, classes, measured, source.path.name)
     if task.save is not None:
         with after_writing(*written):
@@ -150,7 +152,7 @@ def _label(session: Session, source: Source, task: Task) -> None:
         with after_writing(*written):
             _report(session, documents, labelling, task.report, model, suggestions)
         written.append(task.report)
-    _say_written(session, written)
+    say_written(session, written)
 
 
 def _classes(session: Session, source: Source, documents: Documents) -> tuple[list[str], Any]:
@@ -247,24 +249,26 @@ def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
     check_outputs(source, task.output, task.report)
     with session.stage("load the model"):
         model = load_model(path, n_jobs=task.settings.jobs)
-    documents = read(session, source, least=1)
+    columns = (model.features.names or ()) if model.features.kind == "columns" else ()
+    documents = read(session, source, least=1, numbers=columns)
     n, kinds = len(documents.ids), len(model.classes)
     session.say(f"Read {source.path}: {n:,} documents; {path}: {kinds} classes")
     with session.stage("predict"):
         X = model.features.transform(documents)
         P = model.propagation.predict_proba(X)
-    tell_empty(session, X)
+    tell_empty(session, X, model.features)
     labelling = Labelling.of(P, model.classes)
     session.result |= {"model": str(path), "classes": model.classes}
     if model.holdout is not None:
         session.say(f"Accuracy when the model was made: {model.holdout}")
     _say_counts(session, labelling, model.classes)
-    written = _write(session, documents, labelling, task)
+    write_columns(session, task.output, labelling.columns(documents.ids))
+    written = [task.output]
     if task.report is not None:
         with after_writing(*written):
             _report(session, documents, labelling, task.report, model, _least_sure(labelling), fitted=False)
         written.append(task.report)
-    _say_written(session, written)
+    say_written(session, written)
 
 
 def _least_sure(labelling: Labelling, n: int = 20) -> list[int]:
@@ -291,15 +295,6 @@ def _say_counts(session: Session, labelling: Labelling, classes: list[str]) -> N
     session.result["predicted"] = {name: predicted for name, _, predicted, _ in counts}
 
 
-def _write(session: Session, documents: Documents, labelling: Labelling, task: Task) -> list[Path]:
-    from ..files import write_table
-
-    with session.stage("write"):
-        write_table(task.output, labelling.columns(documents.ids))
-    session.result["output"] = str(task.output)
-    return [task.output]
-
-
 def _save(session: Session, model: Model, path: Path) -> None:
     from ..model import save_model
 
@@ -322,7 +317,3 @@ def _report(
     with session.stage("report"):
         labelling_report(path, documents, labelling, model, suggestions, session.timings, fitted)
     session.result["report"] = str(path)
-
-
-def _say_written(session: Session, written: list[Path]) -> None:
-    session.say(f"\nWrote {', '.join(map(str, written))} in {session.seconds:.1f} s")

@@ -1,7 +1,8 @@
-"""What the commands on documents share: check the outputs, read, learn the features, build the walk."""
+"""What the commands on documents share: read, learn the features, build the walk."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,26 +28,21 @@ class Source:
     labels: str | None = None
     missing: str | None = None
     encoding: str | None = None
+    stop_words: str | None = None
+    model: Path | None = None
+
+    def files(self) -> Iterator[tuple[Path, str]]:
+        """Every file that is read, and what it is."""
+        yield self.path, "the input"
+        named = {"the labels": self.labels, "the stop words": self.stop_words, "the model": self.model}
+        for what, name in named.items():
+            if name is not None and Path(name).is_file():
+                yield Path(name), what
 
 
-def check_outputs(source: Source, table: Path, *others: Path | None) -> None:
-    """Refuse, before any work, outputs that could not be written or would replace an input or each other."""
-    from ..files import check_table, check_writable
-
-    seen = {source.path.resolve(): "the input"}
-    if source.labels and Path(source.labels).is_file():
-        seen[Path(source.labels).resolve()] = "the labels"
-    for path in (table, *(other for other in others if other is not None)):
-        if path.resolve() in seen:
-            raise ValueError(f"{path} needs another name: it is {seen[path.resolve()]} as well")
-        seen[path.resolve()] = "another output"
-    check_table(table)
-    for other in others:
-        if other is not None:
-            check_writable(other)
-
-
-def read(session: Session, source: Source, *, least: int, purpose: str = "") -> Documents:
+def read(
+    session: Session, source: Source, *, least: int, purpose: str = "", numbers: Collection[str] = ()
+) -> Documents:
     """The documents, at least so many for the purpose; what was guessed is told."""
     from ..files import read_documents
 
@@ -58,6 +54,7 @@ def read(session: Session, source: Source, *, least: int, purpose: str = "") -> 
             labels=source.labels,
             encoding=source.encoding,
             missing=source.missing,
+            numbers=numbers,
         )
     for note in documents.notes:
         session.note(note)
@@ -80,7 +77,7 @@ def walk(
         features, X = learn_features(
             documents, scale=settings.scale, divergence=settings.divergence, text=settings.text
         )
-    tell_empty(session, X)
+    tell_empty(session, X, features)
     parameters = settings.parameters(features)
     with session.stage("build the walk", own_bar=settings.progress):
         try:
@@ -101,18 +98,15 @@ def walk(
     return features, X, op
 
 
-def tell_empty(session: Session, X: Any) -> None:
-    """A note on documents in which no known term occurs."""
+def tell_empty(session: Session, X: Any, features: Features) -> None:
+    """A note on documents in which no known term occurs, or whose rows are empty."""
     from scipy import sparse
 
     n_empty = int((np.diff(X.indptr) == 0).sum()) if sparse.issparse(X) else 0
     if n_empty:
-        what = (
-            "1 document holds no known term: its"
-            if n_empty == 1
-            else f"{n_empty:,} documents hold no known term: their"
-        )
-        session.note(f"{what} place is a guess")
+        what = "no known term" if features.kind == "text" else "only zeros"
+        who = f"1 document holds {what}: its" if n_empty == 1 else f"{n_empty:,} documents hold {what}: their"
+        session.note(f"{who} place is a guess")
 
 
 def describe(features: Features, op: WalkOperator) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .table import Chunk, Table
+from .table import Chunk, Table, is_number
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,18 @@ class Taken:
 
 
 def take(
-    table: Table, text: str | None, id: str | None, label: str | None, missing: str | None
+    table: Table,
+    text: str | None,
+    id: str | None,
+    label: str | None,
+    missing: str | None,
+    numbers: Collection[str] = (),
 ) -> tuple[Roles, Taken]:
     """Read the table to its end; the first chunk decides the columns' roles."""
     first = next(table.chunks, None)
     if first is None:
         raise ValueError(f"{table.path} has no rows; it needs one for each document")
-    roles, taken = choose(table, first, text, id, label), Taken()
+    roles, taken = choose(table, first, text, id, label, numbers), Taken()
     for chunk in itertools.chain([first], table.chunks):
         if roles.id is not None:
             taken.ids += _ids(table, chunk, roles.id)
@@ -54,8 +59,17 @@ def take(
     return roles, taken
 
 
-def choose(table: Table, first: Chunk, text: str | None, id: str | None, label: str | None) -> Roles:
+def choose(
+    table: Table,
+    first: Chunk,
+    text: str | None,
+    id: str | None,
+    label: str | None,
+    numbers: Collection[str] = (),
+) -> Roles:
     """The roles: by the names given, else "id" and "text", else the longest strings, else all numbers.
+
+    Of ``numbers`` those that are there are taken, and no other column is looked at.
 
     A column counts as text when at least half of its cells in the first chunk that are not blank are no
     numbers, so that one "n/a" among numbers is an error and not a text.
@@ -64,6 +78,9 @@ def choose(table: Table, first: Chunk, text: str | None, id: str | None, label: 
     label_at = None if label is None else table.index(label)
     if text is not None:
         return Roles(id_at, label_at, table.index(text), [])
+    known = [index for index, name in enumerate(table.columns) if name in set(numbers)]
+    if known:
+        return Roles(id_at, label_at, None, known)
     rest = [index for index in range(len(table.columns)) if index not in (id_at, label_at)]
     lengths = {index: _mean_length(first.column(index)) for index in rest}
     wordy = [index for index in rest if lengths[index] > 0]
@@ -92,16 +109,8 @@ def _mean_length(cells: Sequence[Any]) -> float:
     if isinstance(cells, np.ndarray):
         return 0.0
     filled = [cell for cell in cells if not is_blank(cell)]
-    strings = [cell for cell in filled if isinstance(cell, str) and not _is_number(cell)]
+    strings = [cell for cell in filled if isinstance(cell, str) and not is_number(cell)]
     return sum(map(len, strings)) / len(cells) if strings and 2 * len(strings) >= len(filled) else 0.0
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def is_blank(cell: Any) -> bool:

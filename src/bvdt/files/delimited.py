@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .encoding import find_encoding, open_text
-from .table import Chunk, Table
+from .table import Chunk, Table, is_number
 
 CHUNK = 1000
 LIMIT = 2**31 - 1  # characters in a cell; Python's own limit is 131 072
@@ -34,7 +34,7 @@ def read_delimited(path: Path, encoding: str | None = None, delimiter: str | Non
     if first is None:
         raise ValueError(f"{path} is empty; it needs a header and a row for each document")
     header = [name.strip() for name in first[1]]
-    if all(map(_is_number, header)):
+    if all(map(is_number, header)):
         notes.append(f"{path} has no header; its columns are named column 1 to column {len(header)}")
         return Table(path, _numbered(len(header)), _chunks(path, rows, len(header), [first]), notes=notes)
     names = [name or numbered for name, numbered in zip(header, _numbered(len(header)), strict=True)]
@@ -43,14 +43,6 @@ def read_delimited(path: Path, encoding: str | None = None, delimiter: str | Non
 
 def _numbered(n: int) -> list[str]:
     return [f"column {k}" for k in range(1, n + 1)]
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _sniff(path: Path, encoding: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,7 @@ def read_documents(
     labels: str | None = None,
     encoding: str | None = None,
     missing: str | None = None,
+    numbers: Collection[str] = (),
 ) -> Documents:
     """Read a table, a folder of text files or a matrix.
 
@@ -59,6 +61,7 @@ def read_documents(
         a folder, which is also its default), else a file with the columns id and label, or one label a line.
     encoding : of the text; default: UTF-8, else Windows-1252 with a note.
     missing : a label that means "not labelled", beside blanks; for formats that know no blank.
+    numbers : columns of a table to read as numbers, as far as they are there; the others are left out then.
     """
     path = Path(path)
     if not path.exists():
@@ -67,7 +70,7 @@ def read_documents(
     if path.is_dir():
         documents, known = _from_folder(path, text, id, labels, encoding, missing)
     elif suffix in table_suffixes():
-        documents, known = _from_table(path, text, id, labels, encoding, missing)
+        documents, known = _from_table(path, text, id, labels, encoding, missing, numbers)
     elif suffix in MATRICES:
         documents, known = _from_matrix(path, suffix, text, id, labels, missing)
     else:
@@ -89,14 +92,15 @@ def _from_table(
     labels: str | None,
     encoding: str | None,
     missing: str | None,
+    numbers: Collection[str],
 ) -> tuple[Documents, Keyed | None]:
     column = None if labels is None or Path(labels).is_file() else labels
-    wanted = [name for name in (text, id, column) if name is not None]
+    wanted = [name for name in (text, id, column, *numbers) if name is not None]
     table = open_table(path, encoding, wanted)
     from_file = labels is not None and labels not in table.columns
     if from_file:
         _need_file(path, labels, table.known(labels or ""))
-    roles, taken = take(table, text, id, None if from_file else labels, missing)
+    roles, taken = take(table, text, id, None if from_file else labels, missing, numbers)
     X = np.concatenate(taken.numbers) if taken.numbers else None
     ids = taken.ids or [str(row) for row in range(1, 1 + (len(taken.texts) if X is None else len(X)))]
     documents = Documents(
@@ -106,7 +110,7 @@ def _from_table(
         X,
         None if X is None else [table.columns[index] for index in roles.numbers],
         None if roles.label is None else taken.labels,
-        (*table.notes, *_choices(table, roles, text)),
+        (*table.notes, *([] if numbers else _choices(table, roles, text))),
     )
     if X is None and not any(map(str.strip, taken.texts)):
         raise ValueError(

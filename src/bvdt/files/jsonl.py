@@ -14,7 +14,14 @@ from .table import Chunk, Table
 
 CHUNK = 1000
 Record = tuple[int, dict[str, Any]]
-_parse = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str).decode
+
+
+def _constant(name: str) -> str | None:
+    """NaN, which stands for nothing, or an infinity's name."""
+    return None if name == "NaN" else name
+
+
+_parse = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_constant).decode
 
 
 def read_jsonl(path: Path, encoding: str | None = None, wanted: Collection[str] = ()) -> Table:

@@ -48,8 +48,8 @@ def read_labels(
         return _by_id(table, to, missing), table.notes
     if suffix in DELIMITED:  # by lines: an empty one is a document without a label here
         lines, notes = _lines(path, encoding)
-        headed = len(lines) != len(to.ids) or lines[0].strip().lower() in NAMES
-        return _in_order(path, [_unquoted(line) for line in lines[headed:]], to, missing), notes
+        cells = [_unquoted(line) for line in lines]
+        return _in_order(path, cells[_is_headed(cells, len(to.ids)) :], to, missing), notes
     found = [label or "" for chunk in table.chunks for label in labels_of(table, chunk, 0, missing)]
     return _in_order(path, found, to, missing), table.notes
 
@@ -69,6 +69,20 @@ def _lines(path: Path, encoding: str | None) -> tuple[list[str], list[str]]:
     found, notes = find_encoding(path, encoding)
     with open_text(path, found) as file:
         return [line.rstrip("\n") for line in file], notes
+
+
+def _is_headed(cells: list[str], n: int) -> bool:
+    """Whether the first of the cells names the column, for n documents.
+
+    With blank lines at the end both may be: n labels, or a header and labels of which the last are blank.
+    It is a header then unless it comes again as a label.
+    """
+    if cells[0].lower() in NAMES:
+        return True
+    n_filled = max((place for place, cell in enumerate(cells, 1) if cell), default=0)
+    if n_filled <= n < len(cells):
+        return cells[0] not in cells[1:]
+    return len(cells) != n
 
 
 def _unquoted(line: str) -> str:

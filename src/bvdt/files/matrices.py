@@ -55,11 +55,15 @@ def _read_market(path: Path) -> Any:
 
 
 def _read_svmlight(path: Path) -> Matrix:
-    """Points of "label index:value …" lines; the labels are the field "target", as they were written."""
+    """Points of "label index:value …" lines; the labels are the field "target", as they were written.
+
+    Indices are columns from 0 whatever the file: one that counts from 1 has an empty first column. A guess
+    from the least index would move the columns of a file in which the first feature does not occur.
+    """
     from sklearn.datasets import load_svmlight_file
 
     try:
-        X, _ = load_svmlight_file(str(path))
+        X, _ = load_svmlight_file(str(path), zero_based=True)
     except DAMAGE as error:
         raise _damaged(path, "an svmlight file", error) from error
     except (ValueError, OverflowError) as error:

@@ -54,3 +54,12 @@ class Table:
     def at(self, place: int, column: int) -> str:
         """'docs.csv, line 4, column "text"', for a message."""
         return f'{self.path}, {self.unit} {place}, column "{self.columns[column]}"'
+
+
+def is_number(cell: str) -> bool:
+    """Whether the cell can be read as a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -47,13 +47,14 @@ def _blocks(op: TransitionOperator) -> str:
     size = tree.size.astype(float)
     areas = size[partition.rows[shown]] * size[partition.cols[shown]]
     shown = shown[np.argsort(-areas, kind="stable")[:MAX_BLOCKS]]
-    shade = _shades(op._q[shown])
+    q_of = _q(op)
+    shade = _shades(q_of[shown])
     unit = SIDE / tree.n_points
     line = min(1.0, max(0.15, 60.0 / tree.n_points)) if tree.n_points <= WHOLE else 0.3
     rectangles = []
     for block, dark in zip(shown, shade, strict=True):
         a, b = int(partition.rows[block]), int(partition.cols[block])
-        q, n_b = float(op._q[block]), int(tree.size[b])
+        q, n_b = float(q_of[block]), int(tree.size[b])
         rectangles.append(
             f'<rect class="block" x="{tree.start[b] * unit:.6g}" y="{tree.start[a] * unit:.6g}" '
             f'width="{n_b * unit:.6g}" height="{tree.size[a] * unit:.6g}" fill-opacity="{dark:.3f}">'
@@ -61,6 +62,11 @@ def _blocks(op: TransitionOperator) -> str:
             "</rect>"
         )
     return f'<g stroke-width="{line:.3g}">' + "".join(rectangles) + "</g>"
+
+
+def _q(op: TransitionOperator) -> NDArray[np.float64]:  # (n_blocks,)
+    assert op.partition.q is not None  # an operator's partition is optimised
+    return op.partition.q
 
 
 def _shades(q: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -74,7 +80,7 @@ def _shades(q: NDArray[np.float64]) -> NDArray[np.float64]:
 def q_range(op: TransitionOperator) -> tuple[float, float]:
     """Lightest and darkest q of the picture."""
     drawn = drawn_nodes(op)
-    q = op._q[drawn[op.partition.rows] & drawn[op.partition.cols]]
+    q = _q(op)[drawn[op.partition.rows] & drawn[op.partition.cols]]
     high = float(q.max(initial=0.0))
     return max(float(q.min(initial=high)), high * 1e-12), high
 

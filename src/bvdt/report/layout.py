@@ -55,7 +55,8 @@ def _linked(op: Any, rng: np.random.Generator) -> Any:
     if not isinstance(op, WalkOperator) or getattr(op, "near", None) is not None:
         return op
     field = NearField.of(op.lifted, min(NEAR, op.shape[0] - 1), rng, op.n_jobs)
-    return ForestOperator(op.members, near=field)
+    weights = op.weights if isinstance(op, ForestOperator) else "uniform"
+    return ForestOperator(op.members, weights=weights, near=field)
 
 
 def _start(S: SymmetrizedOperator, rng: np.random.Generator) -> Float:  # (N, 2)

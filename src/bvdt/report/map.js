@@ -12,7 +12,11 @@
   const bytes = (name) => data[name] === undefined ? null
     : Uint8Array.from(atob(data[name]), (c) => c.charCodeAt(0));
   const words = (name) => { const b = bytes(name); return b && new Uint16Array(b.buffer); };
-  const xy = words("xy"), label = words("label"), confidence = words("confidence"), runnerUp = words("runnerUp");
+  const numbers = (name) => {
+    const b = bytes(name);
+    return b && new (data.classBytes === 4 ? Uint32Array : Uint16Array)(b.buffer);
+  };
+  const xy = words("xy"), confidence = words("confidence"), label = numbers("label"), runnerUp = numbers("runnerUp");
   const given = bytes("given"), n = data.n, marks = data.marks, colours = marks / 2;
   const markOf = (i) => label ? Math.min(label[i], marks) : 0;
 

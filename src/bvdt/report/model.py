@@ -40,6 +40,11 @@ class Report:
     coordinates: NDArray[np.float64] | None = None  # (N, 2), of the map
     holdout: Holdout | None = None
     suggestions: Sequence[int] = ()  # points to label next, the most useful first
+    suggestions_title: str = "What to label next"
+    suggestions_note: str = (
+        "These labels would tell most: the points are uncertain and many others follow them. "
+        "The most useful first."
+    )
     operator: WalkOperator | None = None  # whose block partition is drawn
     timings: Sequence[tuple[str, float]] = ()  # seconds
     tables: Sequence[ResultTable] = field(default_factory=tuple)

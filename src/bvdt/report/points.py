@@ -1,7 +1,7 @@
 """The map's points, packed: coordinates and class numbers in base64, ids and texts' beginnings as JSON.
 
-A page for 50 000 documents stays below 8 MB: with more points a sample is shown (every given label and every
-suggestion in it), and the texts are cut shorter the more there are.
+A page for 50 000 documents stays below 8 MB: with more points a sample is shown (suggestions, then given
+labels, as far as they fit, then others), and the texts are cut shorter the more there are.
 """
 
 from __future__ import annotations
@@ -32,8 +32,11 @@ def class_order(report: Report) -> list[str]:
 
 
 def _natural(label: str) -> list[tuple[int, str]]:
-    """A key that puts "class 9" before "class 10"."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", label)]
+    """A key that puts "class 9" before "class 10": by length, then by digits, so of any length."""
+    return [
+        (len(part.lstrip("0")), part.lstrip("0")) if part.isdecimal() else (-1, part)
+        for part in re.split(r"(\d+)", label)
+    ]
 
 
 def mark_of(order: list[str]) -> dict[str, int]:
@@ -63,14 +66,17 @@ def packed_points(report: Report, order: list[str], points: NDArray[np.intp]) ->
         "ids": [beginning(report.ids[i], ID_CHARS) for i in points],
         "classes": [clean(label) for label in order],
         "marks": N_CLASSES,
+        "classBytes": 2 if len(order) < 2**16 else 4,
     }
+    kind = f"<u{data['classBytes']}"
     if report.labels is not None:
-        data["label"] = _base64(np.array([number[report.labels[i]] for i in points]), "<u2")
+        data["label"] = _base64(np.array([number[report.labels[i]] for i in points]), kind)
     if report.confidence is not None:
         share = np.nan_to_num(np.asarray(report.confidence, float)[points])
         data["confidence"] = _base64(np.round(np.clip(share, 0, 1) * 1000), "<u2")
     if report.runner_up is not None:
-        data["runnerUp"] = _base64(np.array([number.get(report.runner_up[i], 65535) for i in points]), "<u2")
+        none = len(order)
+        data["runnerUp"] = _base64(np.array([number.get(report.runner_up[i], none) for i in points]), kind)
     if report.texts is not None:
         data["texts"] = _texts(report.texts, points)
     return data

@@ -149,7 +149,7 @@ def _confused_pairs(holdout: Holdout) -> str:
 
 
 def suggestions(report: Report) -> str:
-    """What to label next."""
+    """What to label next, or whatever else the report says that they are."""
     chosen = [int(i) for i in report.suggestions][:SUGGESTIONS]
     if not chosen:
         return ""
@@ -160,15 +160,12 @@ def suggestions(report: Report) -> str:
     columns += ["text"] if report.texts is not None else []
     rows = "".join(_suggestion(report, rank, i) for rank, i in enumerate(chosen, 1))
     heads = "".join(f'<th class="{"number" if c == "confidence" else ""}">{c}</th>' for c in columns)
-    note = (
-        '<p class="soft">These labels would tell most: the points are uncertain and many others follow them. '
-        f"The first {len(chosen)}, the most useful first.</p>"
-    )
+    note = f'<p class="soft">{escape(report.suggestions_note)}</p>'
     table = (
         f'<div class="scroll"><table class="wide" id="suggestions"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
-    return section("What to label next", note, table)
+    return section(report.suggestions_title, note, table)
 
 
 def _suggestion(report: Report, rank: int, i: int) -> str:
