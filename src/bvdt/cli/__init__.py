@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from . import datasets
+
 app = typer.Typer(
     name="bvdt",
     help="Random walks over N points without the N×N matrix: labels, maps and clusters from a few labels.",
@@ -12,6 +14,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.add_typer(datasets.app, name="datasets")
 
 
 @app.callback()
