@@ -5,6 +5,8 @@ from __future__ import annotations
 import typer
 
 from . import datasets
+from .guard import guarded
+from .reproduce import reproduce
 
 app = typer.Typer(
     name="bvdt",
@@ -15,6 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(datasets.app, name="datasets")
+app.command("reproduce")(guarded(reproduce))
 
 
 @app.callback()
