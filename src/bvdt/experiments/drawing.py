@@ -26,7 +26,7 @@ def partition_figure(folder: Path, name: str, data: Path, config: Config, seed: 
     classes = [corpus.class_names[corpus.labels[point]] for point in op.tree.order]
     with styled() as plt:
         figure, (left, right, bar) = plt.subplots(
-            1, 3, figsize=(9.4, 5.6), width_ratios=(0.75, 1, 0.035), layout="constrained"
+            1, 3, figsize=(9.4, 5.2), width_ratios=(0.7, 1, 0.03), layout="constrained"
         )
         draw_tree(left, op)
         picture = draw_blocks(right, op)
@@ -69,7 +69,7 @@ def draw_blocks(ax: Any, op: TransitionOperator) -> Any:
     picture.set_array(log_q)
     picture.set_clim(np.percentile(log_q, 5), 0.0)
     ax.add_collection(picture)
-    ax.set(xlim=(0, tree.n_points), ylim=(tree.n_points, 0), xticks=[], aspect="equal")
+    ax.set(xlim=(0, tree.n_points), ylim=(tree.n_points, 0), xticks=[])
     ax.grid(False)
     for side in ("left", "bottom"):
         ax.spines[side].set_visible(False)

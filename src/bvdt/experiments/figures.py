@@ -20,7 +20,7 @@ TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9)
 def accuracy_figure(folder: Path, name: str, curves: Curves) -> list[Path]:
     """One panel of Figure 2, A to E, with the curves beyond the paper in thin lines."""
     with styled() as plt:
-        figure, ax = plt.subplots(figsize=(6.4, 4.6))
+        figure, ax = plt.subplots(figsize=(6.4, 4.4))
         draw_accuracy(ax, name, curves)
         legends(figure, _methods(curves, [TITLES[name]]), [method.key for method in METHODS.values()])
         return save(figure, folder, f"figure2{PANELS[name]}")
@@ -117,7 +117,8 @@ def legends(figure: Any, present: set[str], order: list[str], *, beyond: bool = 
     """The paper's methods in one legend, those beyond it in another, below the picture."""
     from matplotlib.lines import Line2D
 
-    for place, extra in ((0.27, False), (0.73, True)) if beyond else ((0.5, False),):
+    width, height = figure.get_size_inches()
+    for line, extra in enumerate((False, True) if beyond else (False,)):
         keys = [key for key in order if key in present and METHODS[key].beyond == extra]
         if not keys:
             continue
@@ -125,9 +126,10 @@ def legends(figure: Any, present: set[str], order: list[str], *, beyond: bool = 
             [Line2D([], [], **LOOKS[key].options()) for key in keys],
             [METHODS[key].title for key in keys],
             title="Beyond the paper" if extra else "The paper's methods",
-            loc="upper center",
-            bbox_to_anchor=(place, 0.0),
-            ncols=2,
+            alignment="left",
+            loc="upper left",
+            bbox_to_anchor=(0.08, -(0.5 if width > 8 else 0.7) * line / height),
+            ncols=4 if width > 8 else 2,
             fontsize=9,
             title_fontproperties={"weight": "bold", "size": 9},
         )

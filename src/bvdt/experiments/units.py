@@ -57,9 +57,13 @@ class Unit:
         return "-".join([*filter(None, words), hashlib.sha256(key.encode()).hexdigest()[:10]]) + ".csv"
 
 
-@lru_cache(maxsize=1)
 def load(name: str, folder: Path, config: Config, seed: int) -> Corpus:
     """The data set, sub-sampled where the configuration says so."""
+    return _load(name, folder, config, seed, _stamp(folder, name))
+
+
+@lru_cache(maxsize=1)
+def _load(name: str, folder: Path, config: Config, seed: int, stamp: str) -> Corpus:
     corpus = load_corpus(name, folder)
     limit = config.max_documents
     if limit is None or name in config.whole or len(corpus.labels) <= limit:
@@ -152,9 +156,10 @@ def _stamp(folder: Path, name: str) -> str:
     """Hash of the data file, so that other data are other units."""
     if name not in CORPORA:
         return ""
-    return _hash(folder / CORPORA[name].file)
+    path = folder / CORPORA[name].file
+    return _hash(path, path.stat().st_mtime_ns)
 
 
 @cache
-def _hash(path: Path) -> str:
+def _hash(path: Path, changed: int) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
