@@ -244,7 +244,7 @@ def test_claim_of_significance_allows_one_data_set() -> None:
     curves["BBC-Sport", "bvdt"] = curve([0.51, 0.51, 0.9, 0.9])
     found = claims.beyond_intervals(curves)
     assert found.verdict == claims.PART
-    assert found.numbers[0] == "BBC-Sport: apart at 2 of 4 shares; they meet at 1%, 10%."
+    assert found.numbers[0].startswith("BBC-Sport: apart at 2 of 4 shares; they meet at 1%, 10%, where")
     assert claims.beyond_intervals(both([0.6] * 4, half=0.1)).verdict == claims.NOT
 
 
@@ -279,11 +279,13 @@ def test_claims_of_time() -> None:
     assert claims.lower_order(fits(1.2, 1.8, 2, 2)).verdict == claims.NOT
     times = {(MODEL, name): {10: 1.0, 20: 1.0} for name in ("vdt", "bvdt")}
     times |= {(MODEL, name): {10: 500.0} for name in ("exact_euclidean", "exact_gid")}
-    assert claims.much_faster(times).verdict == claims.HOLDS
-    assert claims.much_faster(times | {(MODEL, "exact_gid"): {10: 50.0}}).verdict == claims.PART
+    assert claims.much_faster(times, {}).verdict == claims.HOLDS
+    assert claims.much_faster(times | {(MODEL, "exact_gid"): {10: 50.0}}, {}).verdict == claims.PART
+    near = claims.much_faster(times | {(MODEL, "exact_gid"): {10: 25.0}}, fits(1, 1, 2, 2))
+    assert near.numbers[-1] == "The ratio grows as N^1.00: for GID it would be 100 at N = 40."
     slow = {(MODEL, name): {10: 0.5} for name in ("exact_euclidean", "exact_gid")}
-    assert claims.much_faster(times | slow).verdict == claims.NOT
-    assert claims.much_faster({}).verdict == claims.UNKNOWN
+    assert claims.much_faster(times | slow, {}).verdict == claims.NOT
+    assert claims.much_faster({}, {}).verdict == claims.UNKNOWN
 
 
 # -- the command ------------------------------------------------------------------------------------------
