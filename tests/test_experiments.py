@@ -46,7 +46,7 @@ RESULTS = {"data", "method", "share", "trial", "labelled", "accuracy"}
 def save(folder: Path, names: tuple[str, ...], n: int = 120) -> Path:
     """Generated documents under the names of the real data sets."""
     for k, name in enumerate(names):
-        corpus = make_documents(n, n_classes=3, n_terms=150, length=40, random_state=k)
+        corpus = make_documents(n, n_classes=3, n_terms=150, length=40, difficulty=0.4, random_state=k)
         save_corpus(folder / CORPORA[name].file, corpus)
     return folder
 

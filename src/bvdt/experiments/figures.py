@@ -47,7 +47,8 @@ def draw_accuracy(ax: Any, name: str, curves: Curves) -> None:
     ax.set_xticks(TICKS, [f"{share:.0%}" for share in TICKS])
     ax.minorticks_off()
     ax.set(xlabel="labelled documents", ylabel="accuracy on the others")
-    ax.set_ylim(None, min(1.0, ax.get_ylim()[1]))
+    low, high = ax.get_ylim()
+    ax.set_ylim(max(0.0, low), min(1.0, high))
     ax.set_title(f"{PANELS[name].upper()}  {title}")
 
 
@@ -75,14 +76,16 @@ def draw_growth(ax: Any, title: str, times: Times, fitted: dict[tuple[str, str],
         sizes = sorted(curve)
         ax.loglog(sizes, [max(curve[n], 1e-3) for n in sizes], **look.options())
         if (title, method) in fitted:
-            ends.append((curve[sizes[-1]], sizes[-1], f"N^{fitted[title, method].value:.2f}", look.color))
+            ends.append(
+                (curve[sizes[-1]], sizes[-1], f"$N^{{{fitted[title, method].value:.2f}}}$", look.color)
+            )
     for (seconds, n, text, color), shift in zip(sorted(ends), _shifts(sorted(ends)), strict=True):
         ax.annotate(
             text, (n, seconds), xytext=(7, shift), textcoords="offset points", color=color, va="center"
         )
     ax.margins(x=0.16)
     ax.set_xlabel("documents")
-    ax.set_title(f"F  {title if title != MODEL else 'documents of ' + MODEL}")
+    ax.set_title(f"F  Time, {title if title != MODEL else 'documents of ' + MODEL}")
 
 
 def _shifts(ends: list[tuple[float, int, str, str]]) -> list[float]:
@@ -100,7 +103,10 @@ def overview_figure(
     """Figure 2 whole: the data sets' panels and the samples' growth."""
     names = [name for name, title in TITLES.items() if any(data == title for data, _ in curves)]
     with styled() as plt:
-        figure, axes = plt.subplots(3, 2, figsize=(9.6, 11), layout="constrained")
+        n_rows = (len(names) + bool(times) + 1) // 2
+        figure, axes = plt.subplots(
+            n_rows, 2, figsize=(9.6, 3.7 * n_rows), layout="constrained", squeeze=False
+        )
         flat = axes.ravel()
         for ax, name in zip(flat, names, strict=False):
             draw_accuracy(ax, name, curves)
