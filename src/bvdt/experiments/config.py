@@ -67,7 +67,7 @@ QUICK = replace(
     FULL,
     max_documents=2_000,
     spreading_documents=1_000,
-    sensitivity_documents=2_300,
+    sensitivity_documents=1_000,
     sensitivity_exact=1_000,
     growth_sizes=(500, 1_000, 2_000, 4_000, 8_000),
     growth_exact=4_000,
