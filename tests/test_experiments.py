@@ -16,7 +16,7 @@ import bvdt
 from bvdt.cli import app
 from bvdt.datasets import CORPORA, make_documents, save_corpus
 from bvdt.experiments import FULL, QUICK, Outcome, claims, reproduce
-from bvdt.experiments.accuracy import Mean, half_width, means
+from bvdt.experiments.accuracy import Mean, half_width, means, paired
 from bvdt.experiments.config import PANELS, TITLES
 from bvdt.experiments.growth import MODEL, Exponent, exponents, fastest
 from bvdt.experiments.methods import METHODS, predict
@@ -158,6 +158,19 @@ def test_interval_is_students() -> None:
     assert curve[0.1].half == pytest.approx(12.7062 * 0.1, rel=1e-4)
 
 
+def test_paired_differences_are_taken_within_trials() -> None:
+    values = {("bvdt", 1): 0.9, ("bvdt", 2): 0.5, ("vdt", 1): 0.8, ("vdt", 2): 0.4, ("vdt", 3): 0.1}
+    table = [
+        {"data": "BBC", "method": method, "share": 0.1, "trial": trial, "accuracy": value}
+        for (method, trial), value in values.items()
+    ]
+    gap = paired(table, "bvdt", "vdt")["BBC"][0.1]
+    assert gap.mean == pytest.approx(0.1)
+    assert gap.half == pytest.approx(0.0, abs=1e-12)  # though the trials differ by 0.4
+    found = claims.beyond_intervals(both([0.6] * 4), {"BBC": {0.1: gap, 0.5: Mean(0.1, 0.2)}})
+    assert "above 0 by their own interval at 1." in found.numbers[1]
+
+
 def test_every_class_has_a_label_and_something_is_left() -> None:
     y = np.array([0] * 195 + [1] * 3 + [2] * 2)
     known = draw_labelled(y, 0.01, np.random.default_rng(0))
@@ -238,14 +251,14 @@ def test_claim_of_better_means() -> None:
 
 def test_claim_of_significance_allows_one_data_set() -> None:
     curves = both([0.6, 0.7, 0.8, 0.9])
-    assert claims.beyond_intervals(curves).verdict == claims.HOLDS
+    assert claims.beyond_intervals(curves, {}).verdict == claims.HOLDS
     curves["BBC", "bvdt"] = curve([0.51] * 4)
-    assert claims.beyond_intervals(curves).verdict == claims.HOLDS
+    assert claims.beyond_intervals(curves, {}).verdict == claims.HOLDS
     curves["BBC-Sport", "bvdt"] = curve([0.51, 0.51, 0.9, 0.9])
-    found = claims.beyond_intervals(curves)
+    found = claims.beyond_intervals(curves, {})
     assert found.verdict == claims.PART
     assert found.numbers[0].startswith("BBC-Sport: apart at 2 of 4 shares; they meet at 1%, 10%, where")
-    assert claims.beyond_intervals(both([0.6] * 4, half=0.1)).verdict == claims.NOT
+    assert claims.beyond_intervals(both([0.6] * 4, half=0.1), {}).verdict == claims.NOT
 
 
 def test_claims_of_the_exact_methods() -> None:

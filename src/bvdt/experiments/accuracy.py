@@ -14,7 +14,7 @@ from .methods import METHODS, predict
 from .propagation import Classes, Mask, draw_labelled
 from .units import Row, Unit, load
 
-__all__ = ["Mean", "accuracy", "accuracy_units", "half_width", "mean_rows", "means"]
+__all__ = ["Mean", "accuracy", "accuracy_units", "half_width", "mean_rows", "means", "paired"]
 
 SETTINGS = (
     "shares", "alpha", "iterations", "smoothing", "gid_bandwidth", "euclidean_bandwidth", "max_documents",
@@ -115,6 +115,24 @@ def means(rows: Iterable[Row]) -> Curves:
     for (data, method, share), trials in sorted(values.items()):
         curves[data, method][share] = Mean(float(np.mean(trials)), half_width(trials))
     return dict(curves)
+
+
+def paired(rows: Iterable[Row], better: str, worse: str) -> dict[str, dict[float, Mean]]:
+    """Mean of the differences between two methods in the same trials, so with the same labels."""
+    values = {
+        (row["data"], row["share"], row["trial"], row["method"]): float(row["accuracy"]) for row in rows
+    }
+    gaps = [
+        {
+            "data": data,
+            "method": better,
+            "share": share,
+            "accuracy": value - values[data, share, trial, worse],
+        }
+        for (data, share, trial, method), value in values.items()
+        if method == better and (data, share, trial, worse) in values
+    ]
+    return {data: curve for (data, _), curve in means(gaps).items()}
 
 
 def mean_rows(curves: Curves) -> list[Row]:

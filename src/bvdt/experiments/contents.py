@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import memory
 from ..datasets import CORPORA
-from .accuracy import Curves
+from .accuracy import Curves, Mean
 from .claims import Claim
 from .config import PANELS, TITLES, Config
 from .growth import MODEL, Exponent, Times
@@ -28,6 +28,7 @@ class Measured:
 
     sizes: dict[str, tuple[int, int, int, int]] = field(default_factory=dict)  # N, d, C, documents used
     curves: Curves = field(default_factory=dict)
+    gaps: dict[str, dict[float, Mean]] = field(default_factory=dict)  # BVDT − VDT, trial by trial
     sensitivity: list[Row] = field(default_factory=list)
     times: Times = field(default_factory=dict)
     fitted: dict[tuple[str, str], Exponent] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..datasets import CORPORA, load_corpus
 from ..files import write_table
-from .accuracy import accuracy_units, mean_rows, means
+from .accuracy import accuracy_units, mean_rows, means, paired
 from .claims import all_claims, claim_rows
 from .config import FULL, PANELS, TITLES, Config
 from .contents import Measured, compose, table2_cells
@@ -144,6 +144,7 @@ def _accuracy(run: _Run, used: dict[str, int]) -> None:
     rows = run.rows(accuracy_units(used, run.data, run.config, run.seed), run.jobs) if used else []
     rows.sort(key=lambda row: (list(METHODS).index(row["method"]), row["share"], row["trial"]))
     run.measured.curves = means(rows)
+    run.measured.gaps = paired(rows, "bvdt", "vdt")
     for name in used:
         mine = [row for row in rows if row["data"] == TITLES[name]]
         trials = [row | {"method": METHODS[row["method"]].title} for row in mine]
@@ -173,7 +174,7 @@ def _growth(run: _Run) -> None:
 def _finish(run: _Run) -> Outcome:
     """Claims, the whole Figure 2, and the page."""
     measured = run.measured
-    measured.claims = all_claims(measured.curves, measured.times, measured.fitted)
+    measured.claims = all_claims(measured.curves, measured.gaps, measured.times, measured.fitted)
     run.table("claims", list(claim_rows(measured.claims)))
     if measured.curves and measured.times:
         overview_figure(run.out, measured.curves, measured.times, measured.fitted)
