@@ -41,7 +41,7 @@ class Config:
     neighbours: int = 10
     spreading_alpha: float = 0.9
     # Sensitivity
-    sensitivity_documents: int = 20_000
+    sensitivity_documents: int = 3_000
     sensitivity_exact: int = 3_000
     sensitivity_share: float = 0.1
     sensitivity_trials: int = 3

@@ -112,7 +112,9 @@ def _worked(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, list[Row] 
         return
     from joblib import Parallel, delayed  # scikit-learn's; its processes need no guarded __main__
 
-    pool = Parallel(n_jobs=min(jobs, len(units)), batch_size=1, return_as="generator_unordered")
+    pool = Parallel(
+        n_jobs=min(jobs, len(units)), batch_size=1, max_nbytes=None, return_as="generator_unordered"
+    )
     yield from pool(delayed(_work)(unit) for unit in units)
 
 
