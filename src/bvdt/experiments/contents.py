@@ -168,7 +168,7 @@ def growth_cells(measured: Measured) -> list[list[str]]:
 def _sensitivity(page: Page, rows: list[Row], config: Config) -> None:
     page.heading("What the open choices matter")
     page.text(
-        f"Accuracy at {config.sensitivity_share:.0%} labels on sets of up to {config.sensitivity_documents:,} "
+        f"Accuracy at {config.sensitivity_share:.0%} labels, sets of up to {config.sensitivity_documents:,} "
         f"documents, mean of {config.sensitivity_trials} trials and 95 % interval; everything else as above. "
         "Under preprocessing, GID is smoothed by a hundredth of each term's mean and both bandwidths are "
         "learnt, since weights change the scale."
