@@ -53,9 +53,10 @@ def main() -> None:
     SITE.mkdir(exist_ok=True)
     for name, text in texts.items():
         (SITE / f"{name}.html").write_text(render(text, links), encoding="utf-8")
-    for image in (ROOT / "docs").glob("images/*"):
-        (SITE / "images").mkdir(exist_ok=True)
-        (SITE / "images" / image.name).write_bytes(image.read_bytes())
+    for image in filter(Path.is_file, (ROOT / "docs" / "images").rglob("*")):
+        target = SITE / image.relative_to(ROOT / "docs")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(image.read_bytes())
     print(f"{len(texts)} pages in {SITE.name}/")
 
 

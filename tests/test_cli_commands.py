@@ -101,6 +101,7 @@ COMMANDS = [
     "cluster",
     "inspect",
     "demo",
+    "reproduce",
     "datasets",
     "datasets list",
     "datasets fetch",

@@ -13,6 +13,7 @@ from .embed import CLUSTER_HELP, EMBED_HELP, cluster, embed
 from .guard import guarded
 from .inspect import INSPECT_HELP, inspect
 from .propagate import PROPAGATE_HELP, propagate
+from .reproduce import REPRODUCE_HELP, reproduce
 
 HELP = """Labels for all documents from a few, maps and clusters: random walks over N
 points without the N×N matrix.
@@ -56,6 +57,7 @@ app.command("propagate", help=PROPAGATE_HELP, no_args_is_help=True)(guarded(prop
 app.command("embed", help=EMBED_HELP, no_args_is_help=True)(guarded(embed))
 app.command("cluster", help=CLUSTER_HELP, no_args_is_help=True)(guarded(cluster))
 app.command("inspect", help=INSPECT_HELP, no_args_is_help=True)(guarded(inspect))
+app.command("reproduce", help=REPRODUCE_HELP)(guarded(reproduce))
 
 
 def main() -> None:

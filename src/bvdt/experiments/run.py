@@ -1,0 +1,182 @@
+"""One run of the experiments: from the data folder to tables, figures and the page of claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..datasets import CORPORA, load_corpus
+from ..files import write_table
+from .accuracy import accuracy_units, mean_rows, means, paired
+from .claims import all_claims, claim_rows
+from .config import FULL, PANELS, TITLES, Config
+from .contents import Measured, compose, table2_cells
+from .drawing import partition_figure
+from .figures import accuracy_figure, growth_figure, overview_figure
+from .growth import exponents, fastest, growth_units
+from .methods import METHODS
+from .sensitivity import sensitivity_units, summary
+from .style import pyplot
+from .units import Row, Unit, columns_of, run_units
+
+__all__ = ["PARTS", "Outcome", "reproduce"]
+
+PARTS = ("table2", "figure1", *(f"figure2{letter}" for letter in PANELS.values()), "figure2f", "sensitivity")
+
+Told = Callable[[int, int, str], None]  # units done, of how many, the last one's name
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The numbers of a run, and the page that shows them."""
+
+    measured: Measured
+    page: Path
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What every part of a run needs."""
+
+    data: Path
+    out: Path
+    config: Config
+    seed: int
+    jobs: int
+    fresh: bool
+    parts: tuple[str, ...]
+    measured: Measured
+    say: Callable[[str], None]
+    told: Told
+
+    def rows(self, units: list[Unit], jobs: int) -> list[Row]:
+        """Rows of the units, telling of each."""
+        count = 0
+
+        def done(unit: Unit, reason: str) -> None:
+            nonlocal count
+            count += 1
+            if reason:
+                self.leave_out(f"{unit.name}: {reason}")
+            self.told(count, len(units), unit.name)
+
+        return run_units(units, self.out / "units", jobs, done, fresh=self.fresh)
+
+    def leave_out(self, line: str) -> None:
+        self.measured.skipped.append(line)
+        self.say(f"left out: {line}")
+
+    def table(self, name: str, rows: list[Row]) -> None:
+        if rows:
+            write_table(self.out / f"{name}.csv", columns_of(rows))
+
+
+def reproduce(
+    data: str | Path,
+    out: str | Path,
+    *,
+    config: Config = FULL,
+    seed: int = 0,
+    jobs: int = 1,
+    only: Iterable[str] = (),
+    fresh: bool = False,
+    say: Callable[[str], None] = lambda line: None,
+    told: Told = lambda done, total, name: None,
+) -> Outcome:
+    """The experiments of section 4 on the data sets of a folder; tables, figures and a page in ``out``.
+
+    ``only``: names out of PARTS, all when empty. ``jobs``: units of work at a time; the numbers do not depend
+    on it. Finished units are kept in ``out``/units and not worked out again, unless ``fresh``.
+    """
+    parts = _parts(only)
+    pyplot()  # before the work, not after it
+    run = _Run(Path(data), Path(out), config, seed, jobs, fresh, parts, Measured(), say, told)
+    run.out.mkdir(parents=True, exist_ok=True)
+    _sizes(run)
+    used = {name: size[3] for name, size in run.measured.sizes.items()}
+    _figure1(run, used)
+    _accuracy(run, {name: n for name, n in used.items() if f"figure2{PANELS[name]}" in parts})
+    if "sensitivity" in parts:
+        units = sensitivity_units(used, run.data, config, seed)
+        rows = run.rows(units, jobs)
+        run.table("sensitivity", [row | {"method": METHODS[row["method"]].title} for row in rows])
+        run.measured.sensitivity = summary(rows)
+    if "figure2f" in parts:
+        _growth(run)
+    return _finish(run)
+
+
+def _parts(only: Iterable[str]) -> tuple[str, ...]:
+    wanted = tuple(only)
+    for name in wanted:
+        if name not in PARTS:
+            raise ValueError(f"only needs names out of {', '.join(PARTS)}; got {name!r}")
+    return wanted or PARTS
+
+
+def _sizes(run: _Run) -> None:
+    """N, d and C of the data sets that are there."""
+    limit = run.config.max_documents
+    for name in TITLES:
+        if not (run.data / CORPORA[name].file).is_file():
+            run.leave_out(f"{TITLES[name]}: no file {CORPORA[name].file} in {run.data}")
+            continue
+        corpus = load_corpus(name, run.data)
+        n, d = corpus.counts.shape
+        used = n if limit is None or name in run.config.whole else min(n, limit)
+        run.measured.sizes[name] = (n, d, len(corpus.class_names), used)
+    if not run.measured.sizes:
+        raise ValueError(
+            f"the folder {run.data} holds none of the data sets; get one with `bvdt datasets fetch bbcsport "
+            f"--out {run.data}`, or name the folder that holds them with --data"
+        )
+    header = ("data", "N", "d", "C", "used", "in the paper")
+    run.table("table2", [dict(zip(header, row, strict=True)) for row in table2_cells(run.measured.sizes)])
+
+
+def _figure1(run: _Run, used: dict[str, int]) -> None:
+    if "figure1" in run.parts:
+        partition_figure(run.out, next(iter(used)), run.data, run.config, run.seed)
+
+
+def _accuracy(run: _Run, used: dict[str, int]) -> None:
+    rows = run.rows(accuracy_units(used, run.data, run.config, run.seed), run.jobs) if used else []
+    rows.sort(key=lambda row: (list(METHODS).index(row["method"]), row["share"], row["trial"]))
+    run.measured.curves = means(rows)
+    run.measured.gaps = paired(rows, "bvdt", "vdt")
+    for name in used:
+        mine = [row for row in rows if row["data"] == TITLES[name]]
+        trials = [row | {"method": METHODS[row["method"]].title} for row in mine]
+        run.table(f"figure2{PANELS[name]}", trials)
+        run.table(f"figure2{PANELS[name]}_means", mean_rows(means(mine)))
+        accuracy_figure(run.out, name, run.measured.curves)
+
+
+def _growth(run: _Run) -> None:
+    whole = {name: size[0] for name, size in run.measured.sizes.items()}
+    rows = run.rows(growth_units(whole, run.data, run.config, run.seed), 1)  # alone, for the clock's sake
+    measured = run.measured
+    measured.times = fastest(rows)
+    measured.fitted = exponents(measured.times, run.config.fit_from)
+    run.table("figure2f", [row | {"method": METHODS[row["method"]].title} for row in rows])
+    header = ("exponent", "from", "to")
+    run.table(
+        "exponents",
+        [
+            {"data": data, "method": METHODS[method].title} | dict(zip(header, fit, strict=True))
+            for (data, method), fit in measured.fitted.items()
+        ],
+    )
+    growth_figure(run.out, measured.times, measured.fitted)
+
+
+def _finish(run: _Run) -> Outcome:
+    """Claims, the whole Figure 2, and the page."""
+    measured = run.measured
+    measured.claims = all_claims(measured.curves, measured.gaps, measured.times, measured.fitted)
+    run.table("claims", list(claim_rows(measured.claims)))
+    if measured.curves and measured.times:
+        overview_figure(run.out, measured.curves, measured.times, measured.fitted)
+    page = compose(measured, run.config, run.parts, run.seed)
+    return Outcome(measured, page.write(run.out, "reproduction")[1])
