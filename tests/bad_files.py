@@ -129,6 +129,15 @@ FILES: dict[str, Case] = {
     "no ending": simple("docs", "a,b\n1,2\n", r"docs needs .* end in one of"),
     "empty file": simple("e.csv", "", r"e\.csv"),
     "only a head": simple("h.csv", "id,text,topic\n", r"h\.csv"),
+    "labels that are ids": (
+        lambda f: [
+            "propagate",
+            put(f, "i.csv", "text,topic\n" + "".join(f"word number {i},t{i}\n" for i in range(150))),
+            "-l",
+            "topic",
+        ],
+        "gives 150 different labels to 150 documents",
+    ),
     "one document": simple("o.csv", "id,text,topic\n1,hello world,a\n", "at least 2 documents; it has 1"),
     "binary garbage": simple("g.csv", GARBAGE, r"g\.csv"),
     "ragged table": simple("r.csv", "id,text,topic\n1,x,a\n2,y,b,c,d\n", r"r\.csv, line 3"),

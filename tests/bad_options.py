@@ -36,6 +36,7 @@ OPTIONS: dict[str, Case] = {
         lambda f: ["propagate", docs_matrix(f, ".npz"), "-l", labels_csv(f), "-o", f / "labels.csv"],
         "it is the labels as well",
     ),
+    "report that is no page": on_docs(r"r\.pdf needs the suffix \.html", "--report", "r.pdf"),
     "report is the model that is read": of_model(model, "it is the model as well", "--report", "m.bvdt"),
     "output is a link to the stop words": (
         lambda f: [

@@ -394,3 +394,35 @@ def test_a_column_comes_before_a_file(tmp_path, monkeypatch):
     path = put(tmp_path, "docs.csv", "text,label\none,x\ntwo,\n")
     put(tmp_path, "label", "wrong\nwrong\n")
     assert read_documents(path, labels="label").labels == ["x", None]
+
+
+def test_a_category_beside_numbers_is_no_text(tmp_path):
+    path = tmp_path / "iris.csv"
+    rows = "".join(f"{i}.5,{i % 3},{'setosa' if i < 4 else ''}\n" for i in range(30))
+    path.write_text("a,b,species\n" + rows, encoding="utf-8")
+    documents = read_documents(path)
+    assert documents.features == ["a", "b"]
+    assert "left out: species" in documents.notes[0]
+    assert read_documents(path, text="species").texts[0] == "setosa"
+    prose = tmp_path / "prose.csv"
+    prose.write_text("stars,review\n" + "".join(f"{i},good film {i}\n" for i in range(9)), encoding="utf-8")
+    assert read_documents(prose).texts[3] == "good film 3"
+
+
+@pytest.mark.parametrize("word", ["-1", "-1.0", "NA", "nan", "?"])
+def test_labels_that_look_like_none_are_told(tmp_path, word):
+    path = tmp_path / "docs.csv"
+    rows = "".join(f"some words {i},{i % 2 if i < 6 else word}\n" for i in range(12))
+    path.write_text("text,y\n" + rows, encoding="utf-8")
+    (note,) = read_documents(path, labels="y").notes
+    assert f'add --missing "{word}"' in note
+    missing = "-1" if word == "-1.0" else word
+    assert read_documents(path, labels="y", missing=missing).labels == [*"010101", *[None] * 6]
+    (note,) = read_documents(path, labels="y", missing="7").notes
+    assert word in note
+
+
+def test_a_word_for_missing_that_no_label_has(tmp_path):
+    path = tmp_path / "docs.csv"
+    path.write_text("text,y\none two,a\nthree four,b\n", encoding="utf-8")
+    assert read_documents(path, labels="y", missing="c").notes == ('no label is "c", the one for "missing"',)

@@ -54,6 +54,9 @@ Alpha = Annotated[
 ]
 
 
+MOST_CLASSES = 100  # beyond, most labels occurring once are taken for a mistake
+
+
 @dataclass(frozen=True)
 class Task:
     """What to do with the documents."""
@@ -114,6 +117,11 @@ def propagate(
     session.finish()
 
 
+def _need_html(report: Path | None) -> None:
+    if report is not None and report.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{report} needs the suffix .html: a report is a page for the browser")
+
+
 def _refuse_with_model(made: dict[str, Any]) -> None:
     useless = [name for name, value in made.items() if value is not None and value is not False]
     if useless:
@@ -128,9 +136,11 @@ def _label(session: Session, source: Source, task: Task) -> None:
     from ..model import Model
 
     check_outputs(source, task.output, task.report, task.save)
+    _need_html(task.report)
     if source.labels is None and not source.path.is_dir():
         raise ValueError(
-            "--labels is missing: name the column of labels (blank where there is none), or a file of them"
+            "--labels is missing: name the column of labels (blank where there is none), or a file of them; "
+            'the labels inside an svmlight file are "target"'
         )
     documents = read(session, source, least=2)
     classes, codes = _classes(session, source, documents)
@@ -166,11 +176,18 @@ def _classes(session: Session, source: Source, documents: Documents) -> tuple[li
             "label a few of each class first"
         )
     n = len(documents.ids)
-    kinds = f"{len(classes)} class" + ("es" if len(classes) != 1 else "")
+    if len(classes) > MOST_CLASSES and 2 * len(classes) > n_labels:
+        raise ValueError(
+            f"{source.path}: {source.labels!r} gives {len(classes):,} different labels to {n_labels:,} "
+            "documents; is it the labels? A class needs several documents"
+        )
+    kinds = f"{len(classes):,} class" + ("es" if len(classes) != 1 else "")
     session.say(f"Read {source.path}: {n:,} documents, {n_labels:,} of them labelled, {kinds}")
     session.result |= {"labelled": n_labels, "classes": classes}
     if len(classes) == 1:
         session.note(f"there is only one class, {classes[0]!r}: every document will get it")
+    if n_labels == n:
+        session.note("every document has a label: there is nothing to predict")
     return classes, codes
 
 
@@ -247,6 +264,7 @@ def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
     from ..model import load_model
 
     check_outputs(source, task.output, task.report)
+    _need_html(task.report)
     with session.stage("load the model"):
         model = load_model(path, n_jobs=task.settings.jobs)
     columns = (model.features.names or ()) if model.features.kind == "columns" else ()

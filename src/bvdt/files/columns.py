@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .table import Chunk, Table, is_number
+from .table import Chunk, Table, given, is_number
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ def choose(
     Of ``numbers`` those that are there are taken, and no other column is looked at.
 
     A column counts as text when at least half of its cells in the first chunk that are not blank are no
-    numbers, so that one "n/a" among numbers is an error and not a text.
+    numbers, so that one "n/a" among numbers is an error and not a text. Beside columns of numbers a column of
+    a few single words, or one that is mostly blank, is a category and not a text: it is left out.
     """
     id_at = find_id(table.columns) if id is None else table.index(id)
     label_at = None if label is None else table.index(label)
@@ -85,14 +86,16 @@ def choose(
     lengths = {index: _mean_length(first.column(index)) for index in rest}
     wordy = [index for index in rest if lengths[index] > 0]
     named = [index for index in rest if table.columns[index].lower() == "text"]
-    if named or wordy:
-        chosen = named[0] if named else max(wordy, key=lambda index: lengths[index])
+    numeric = [index for index in rest if index not in wordy]
+    texts = [index for index in wordy if not numeric or _is_prose(first.column(index))]
+    if named or texts:
+        chosen = named[0] if named else max(texts, key=lambda index: lengths[index])
         return Roles(id_at, label_at, chosen, [])
     if not rest:
         raise ValueError(
             f"{table.path} has no column of text or numbers beside the id and the labels; add one"
         )
-    return Roles(id_at, label_at, None, rest)
+    return Roles(id_at, label_at, None, numeric)
 
 
 def find_id(columns: list[str]) -> int | None:
@@ -111,6 +114,15 @@ def _mean_length(cells: Sequence[Any]) -> float:
     filled = [cell for cell in cells if not is_blank(cell)]
     strings = [cell for cell in filled if isinstance(cell, str) and not is_number(cell)]
     return sum(map(len, strings)) / len(cells) if strings and 2 * len(strings) >= len(filled) else 0.0
+
+
+def _is_prose(cells: Sequence[Any]) -> bool:
+    """Whether strings are texts: most cells hold one, and those have several words or seldom recur."""
+    filled = [cell for cell in cells if not is_blank(cell)]
+    n_words = sum(len(str(cell).split()) for cell in filled)
+    return 2 * len(filled) >= len(cells) and (
+        n_words >= 2 * len(filled) or 2 * len(set(filled)) > len(filled)
+    )
 
 
 def is_blank(cell: Any) -> bool:
@@ -172,7 +184,7 @@ def labels_of(table: Table, chunk: Chunk, column: int, missing: str | None) -> l
         label = None if is_blank(cell) else as_string(cell)
         if label is None and not is_blank(cell):
             raise _refuse(table, place, column, "one label", cell)
-        labels.append(None if label is None or label.strip() == missing else label.strip())
+        labels.append(given(label, missing))
     return labels
 
 

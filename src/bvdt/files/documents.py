@@ -15,7 +15,7 @@ from .folder import folder_labels, read_folder
 from .formats import MATRICES, open_table, refuse, suffix_of, table_suffixes
 from .labels import Keyed, read_labels, suspicious
 from .matrices import read_matrix
-from .table import Table
+from .table import Table, given
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def read_documents(
     if known is not None and labels is not None:
         found, notes = read_labels(Path(labels), known, missing, encoding)
         documents = replace(documents, labels=found, notes=(*documents.notes, *notes))
-    note = suspicious(documents.labels or [])
+    note = suspicious(documents.labels, missing) if documents.labels else None
     return documents if note is None else replace(documents, notes=(*documents.notes, note))
 
 
@@ -124,8 +124,12 @@ def _choices(table: Table, roles: Roles, text: str | None) -> list[str]:
     if roles.text is None:
         names = [table.columns[index] for index in roles.numbers]
         shown = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+        used = {roles.id, roles.label, *roles.numbers}
+        left = [name for index, name in enumerate(table.columns) if index not in used]
+        without = f"; left out: {', '.join(left[:6])} (name a text with --text)" if left else ""
         return [
-            f"{table.path}: no column holds text; the points are its {len(names)} columns of numbers: {shown}"
+            f"{table.path}: no column holds text; the points are its {len(names)} columns of numbers: "
+            f"{shown}{without}"
         ]
     name = table.columns[roles.text]
     return (
@@ -177,7 +181,6 @@ def _from_matrix(
     if from_file:
         inside = ", ".join(matrix.fields) or "nothing"
         _need_file(path, labels, f"beside the matrix it holds {inside}")
-    blank = {"", missing}
-    given = None if labels is None or from_file else matrix.fields[labels]
-    found = None if given is None else [None if label.strip() in blank else label.strip() for label in given]
+    own = None if labels is None or from_file else matrix.fields[labels]
+    found = None if own is None else [given(label, missing) for label in own]
     return Documents(path, ids, X=matrix.X, labels=found), Keyed(path, ids, id, width) if from_file else None

@@ -13,7 +13,7 @@ from .columns import as_string, find_id, labels_of
 from .encoding import find_encoding, open_text
 from .formats import DELIMITED, open_table, suffix_of, table_suffixes
 from .matrices import as_strings, load_arrays
-from .table import Chunk, Table
+from .table import Chunk, Table, given, is_number
 
 NAMES = ("label", "labels", "class", "category", "target", "topic", "y")
 Labels = list[str | None]
@@ -54,11 +54,19 @@ def read_labels(
     return _in_order(path, found, to, missing), table.notes
 
 
-def suspicious(labels: Labels) -> str | None:
-    """A sentence where -1 looks like scikit-learn's "not labelled" beside the classes 0, 1, …."""
+_NOTHING = ("na", "n/a", "nan", "none", "null", "?", "-", "unknown", "unlabeled", "unlabelled")
+
+
+def suspicious(labels: Labels, missing: str | None = None) -> str | None:
+    """A sentence where a label looks like "not labelled", or where none is the word that was to mean it."""
     classes = {label for label in labels if label is not None}
-    if "-1" in classes and len(classes) > 2 and all(name.isdigit() for name in classes - {"-1"}):
-        return 'the label "-1" was taken for a class; name it as the missing value if it means "not labelled"'
+    for name in sorted(classes):
+        others = classes - {name}
+        minus_one = is_number(name) and float(name) == -1 and len(others) > 1 and all(map(is_number, others))
+        if minus_one or name.lower() in _NOTHING:
+            return f'the label "{name}" was taken for a class; if it means "not labelled", add --missing "{name}"'
+    if missing is not None and None not in labels:
+        return f'no label is "{missing}", the one for "missing"'
     return None
 
 
@@ -110,7 +118,7 @@ def _in_order(path: Path, lines: list[str], to: Keyed, missing: str | None) -> L
             f"{path} has {len(lines)} labels for the {len(to.ids)} documents of {to.path}; {hint}"
         )
     labels = (line.strip() for line in lines)
-    return [None if not label or label == missing else label for label in labels]
+    return [given(label, missing) for label in labels]
 
 
 # -- by id ---------------------------------------------------------------------------------------------------

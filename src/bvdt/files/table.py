@@ -63,3 +63,16 @@ def is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def given(label: str | None, missing: str | None) -> str | None:
+    """The label without white space around it; None for a blank, and for the word that means "missing".
+
+    Numbers mean the same in any spelling: -1 is -1.0.
+    """
+    label = "" if label is None else label.strip()
+    if not label or label == missing:
+        return None
+    if missing is not None and is_number(label) and is_number(missing) and float(label) == float(missing):
+        return None
+    return label
