@@ -64,7 +64,8 @@ def suspicious(labels: Labels, missing: str | None = None) -> str | None:
         others = classes - {name}
         minus_one = is_number(name) and float(name) == -1 and len(others) > 1 and all(map(is_number, others))
         if minus_one or name.lower() in _NOTHING:
-            return f'the label "{name}" was taken for a class; if it means "not labelled", add --missing "{name}"'
+            how = f'if it means "not labelled", add --missing "{name}"'
+            return f'the label "{name}" was taken for a class; {how}'
     if missing is not None and None not in labels:
         return f'no label is "{missing}", the one for "missing"'
     return None
