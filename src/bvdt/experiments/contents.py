@@ -83,7 +83,7 @@ def choices(config: Config) -> list[str]:
         f'σ of the Euclidean methods: "{config.euclidean_bandwidth}", the maximum of the bound of Eq. (4) '
         "over σ²; the exact method has the σ of the first trial's tree.",
         f"Exact methods: sets of up to {config.exact_documents:,} documents, since P has N² numbers. A "
-        "document that no label reaches (all scores below 1e-308) gets the most frequent class of the "
+        "document that no label reaches (all scores below 1e-300) gets the most frequent class of the "
         "labelled ones.",
         "Beyond the paper: one Ward tree with bvdt's defaults (GID, automatic smoothing and bandwidth) in "
         "the same Eq. (29); bvdt.text_pipeline's forest (tf-idf, two trees, the 15 nearest kept, label "
