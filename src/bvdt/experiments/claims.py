@@ -236,4 +236,5 @@ def _verdict(won: int, total: int) -> str:
 
 def _range(values: Iterable[float], sign: str = "+") -> str:
     values = list(values)
-    return f"{min(values):{sign}.3f} to {max(values):{sign}.3f}"
+    ends = [f"{end:{sign}.3f}" for end in (min(values), max(values))]
+    return " to ".join(dict.fromkeys(ends))

@@ -14,7 +14,7 @@ from ..operator import TransitionOperator
 from ..tree import Tree, anchor_tree
 from ..walks import label_scores
 from .config import Config
-from .propagation import Classes, Float, Mask, one_vs_all, vote
+from .propagation import NOTHING, Classes, Float, Mask, one_vs_all, vote
 
 __all__ = [
     "METHODS",
@@ -106,7 +106,9 @@ def exact_matrix(
     """The dense P; a bandwidth given by a rule is the anchor tree's, so that P is what VDT stands for."""
     bandwidth = resolved(counts, divergence, smoothing, bandwidth, seed)
     smoothing = smoothing if divergence == "gid" else "auto"
-    return exact_transition_matrix(counts, divergence, bandwidth=bandwidth, smoothing=smoothing)
+    P = exact_transition_matrix(counts, divergence, bandwidth=bandwidth, smoothing=smoothing)
+    P[P < NOTHING] = 0.0
+    return P
 
 
 def resolved(

@@ -14,7 +14,7 @@ Float = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Classes = NDArray[np.intp]
 
-_NOTHING = 1e-300  # below it numbers have fewer digits, and flicker
+NOTHING = 1e-300  # smaller scores are 0: a little further down numbers lose digits, flicker and are slow
 _ENTRIES = 1 << 24  # of the label columns that are propagated at once
 
 
@@ -36,15 +36,16 @@ def settled(M: Any, Y0: Float, alpha: float, n_iter: int) -> Float:  # (N, k) ->
     """Eq. (29) ``n_iter`` times, ended early where further steps could change no entry by a share of 1e-12.
 
     When no entry changes by more than a share ε, the next change is at most α·ε·(M y)_i ≤ ε·y_i, and so on:
-    300 steps change it by a share of 300·ε at most. Here ε is 8 units of rounding, and scores below 1e-300
-    are not waited for. Columns do not meet, so each ends by itself: most do after a dozen steps.
+    300 steps change it by a share of 300·ε at most. Here ε is 8 units of rounding; scores below 1e-300
+    are 0. Columns do not meet, so each ends by itself: most do after a dozen steps.
     """
     result, moving = Y0.copy(), np.arange(Y0.shape[1])
     for _ in range(n_iter):
         former = result[:, moving]
         new = alpha * np.asarray(M @ former) + (1 - alpha) * Y0[:, moving]
+        new[new < NOTHING] = 0.0
         result[:, moving] = new
-        moving = moving[(np.abs(new - former) > 8 * np.finfo(float).eps * new + _NOTHING).any(axis=0)]
+        moving = moving[(np.abs(new - former) > 8 * np.finfo(float).eps * new).any(axis=0)]
         if not len(moving):
             break
     return result
@@ -59,7 +60,7 @@ def one_vs_all(scores: Callable[[Float], Float], y: Classes, masks: list[Mask]) 
     """Predicted classes of all documents, for each mask of labelled ones.
 
     The classes' columns of many masks go through ``scores`` together. A document that no label reaches (all
-    its scores are below 1e-308) gets the class that is most frequent among the labelled ones.
+    its scores are below 1e-300) gets the class that is most frequent among the labelled ones.
     """
     n_classes = int(y.max()) + 1
     at_once = max(1, _ENTRIES // (len(y) * n_classes))
