@@ -20,7 +20,7 @@ from ..datasets import CORPORA, Corpus, load_corpus
 from ..files import write_table
 from .config import TITLES, Config
 
-FORMAT = 1  # raised when the numbers of cached units would come out otherwise
+FORMAT = 2  # raised when the numbers of cached units would come out otherwise
 
 __all__ = ["Row", "Unit", "columns_of", "load", "one_thread", "run_units"]
 
