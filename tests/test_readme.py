@@ -72,7 +72,13 @@ def test_every_example_is_run():
 
 
 @pytest.mark.parametrize(
-    "page", [Path("README.md"), *(p.relative_to(ROOT) for p in (ROOT / "docs").rglob("*.md"))], ids=str
+    "page",
+    [
+        Path("README.md"),
+        Path("benchmarks/README.md"),
+        *(p.relative_to(ROOT) for p in (ROOT / "docs").rglob("*.md")),
+    ],
+    ids=str,
 )
 def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
