@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import bvdt
 from bvdt import SpectralClustering, SpectralEmbedding
+from bvdt.laplacian import TreeLaplacian
 from bvdt.spectral import cluster_coordinates, diffusion_coordinates, leading_eigenvectors
 
 SEEDED = {"random_state": 0, "n_jobs": 1}
@@ -52,6 +53,66 @@ def test_small_and_large_take_the_same_answer(points, n_points):
     op = bvdt.transition_matrix(points[:n_points], random_state=0)
     values, _, _ = leading_eigenvectors(op, 4, 0)
     assert_allclose(values, np.linalg.eigvalsh(op.symmetrized().toarray())[::-1][:4], atol=1e-10)
+
+
+@pytest.fixture(scope="module")
+def one_tree(points):
+    return bvdt.transition_matrix(points, random_state=0, n_jobs=1)
+
+
+def test_laplacian_of_one_tree_against_dense_algebra(one_tree):
+    W = one_tree.toarray()
+    W = (W + W.T) / 2
+    L, laplacian = np.diag(W.sum(axis=1)) - W, TreeLaplacian.of(one_tree)
+    nu = laplacian.eigenvalues
+    assert_allclose(np.sort(nu), np.linalg.eigvalsh(L)[1:], rtol=1e-10, atol=1e-12)
+    product, diagonal = laplacian.inverse(nu)
+    found = np.empty_like(L)
+    product.apply(np.eye(len(L)), found, False, 1)
+    found += np.diag(diagonal)
+    assert_allclose(found, np.linalg.pinv(L, rcond=1e-14), rtol=1e-8, atol=1e-8 * np.abs(found).max())
+    D = np.random.default_rng(0).random(len(L))
+    for place, node in enumerate(np.flatnonzero(one_tree.tree.left >= 0)):
+        a, b = (one_tree.tree.members(child[node]) for child in (one_tree.tree.left, one_tree.tree.right))
+        h = np.zeros(len(L))
+        h[a], h[b] = 1 / len(a), -1 / len(b)
+        assert_allclose(laplacian.mean_over_haar(D)[place], h @ (D * h) / (h @ h), rtol=1e-12)
+        assert_allclose(L @ h, nu[place] * h, atol=1e-12)
+
+
+def test_only_a_single_coarsest_tree_has_that_laplacian(op, one_tree):
+    assert TreeLaplacian.of(op) is None
+    assert TreeLaplacian.of(one_tree.refine(400)) is None
+    assert TreeLaplacian.of(one_tree.toarray()) is None
+
+
+@pytest.mark.parametrize("bandwidth", ["auto", 0.3, 5.0])
+@pytest.mark.parametrize("n_vectors", [1, 2, 6, 40])
+def test_eigenvectors_of_one_tree_against_the_dense_solver(points, bandwidth, n_vectors):
+    op = bvdt.transition_matrix(points, random_state=0, n_jobs=1, bandwidth=bandwidth)
+    values, vectors, _ = leading_eigenvectors(op, n_vectors, 0)
+    S = op.symmetrized().toarray()
+    assert_allclose(values, np.linalg.eigvalsh(S)[::-1][:n_vectors], atol=1e-10)
+    assert_allclose(S @ vectors, vectors * values, atol=1e-8)
+    assert_allclose(vectors.T @ vectors, np.eye(n_vectors), atol=1e-9)
+
+
+@pytest.mark.parametrize("bandwidth", [1e-3, 1e-2, 0.1])
+def test_groups_that_hardly_touch_are_found_from_the_widest_gap_down(bandwidth):
+    """Eight groups of ten points, pairs within pairs; to leave one takes from e^-10 to 0 of a row."""
+    rng = np.random.default_rng(0)
+    at = np.array([0, 1, 10, 11, 100, 101, 110, 111.0]).repeat(10)
+    X = np.stack([at, np.zeros(80)], axis=1) + 0.01 * rng.normal(size=(80, 2))
+    op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=bandwidth, random_state=0, n_jobs=1)
+    values, vectors, degrees = leading_eigenvectors(op, 4, 0)
+    assert_allclose(values, 1.0, atol=1e-9)
+    S = op.symmetrized().toarray()
+    assert_allclose(S @ vectors, vectors * values, atol=1e-9)
+    assert_allclose(vectors.T @ vectors, np.eye(4), atol=1e-9)
+    # Three functions after the constant one tell four groups apart: each pair of neighbours is one.
+    functions = (vectors / np.sqrt(degrees)[:, None]).reshape(4, 20, 4)
+    assert_allclose(functions, functions[:, :1] + np.zeros((4, 20, 4)), atol=1e-5 * np.abs(functions).max())
+    assert np.linalg.matrix_rank(functions[:, 0], tol=1e-3 * np.abs(functions).max()) == 4
 
 
 def test_distances_are_diffusion_distances(op):

@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ._running import generator
+from ._running import generator, n_threads
+from .laplacian import TreeLaplacian
+from .linear import SymmetrizedOperator
 from .walks import symmetrized
 
 Float = NDArray[np.float64]
 
 _DENSE = 64  # up to this many points the matrix is made and solved whole
+_GRADED = (1e-8, 1e-6)  # of the last wanted 1 − λ: what smaller ones are raised to; see ``_by_inverse``
 
 
 def leading_eigenvectors(
@@ -21,9 +24,10 @@ def leading_eigenvectors(
 ) -> tuple[Float, Float, Float]:  # (k,), (N, k), (N,)
     """Largest eigenvalues of S = D^(−1/2)·(M + Mᵀ)/2·D^(−1/2), their unit eigenvectors, and D's diagonal.
 
-    The first pair, 1 and D^(1/2)·1, is known and moved to −1, so that parts which hardly touch, with further
-    eigenvalues next to 1, do not keep Lanczos from converging. Its start is drawn from ``random_state``; each
-    vector's entry of largest size is positive.
+    The first pair, 1 and D^(1/2)·1, is known. The others are Lanczos's: for a single tree of the coarsest
+    partition with the inverse of 1 − S, which converges at once; else with S, the first pair moved to −1, so
+    that parts which hardly touch, with further eigenvalues next to 1, hinder it less. Its start is drawn from
+    ``random_state``; each vector's entry of largest size is positive.
     """
     S = symmetrized(op)
     n_points = S.shape[0]
@@ -33,16 +37,66 @@ def leading_eigenvectors(
     if n_points <= max(_DENSE, n_vectors + 1):
         values, vectors = np.linalg.eigh(S @ np.eye(n_points) - 2 * np.outer(first, first))
     else:
-        rest = LinearOperator(S.shape, matvec=lambda v: S @ v - 2 * first * (first @ v), dtype=np.float64)
-        start = generator(random_state).normal(size=n_points)
-        n_lanczos = min(n_points, max(4 * n_vectors, 40))
-        values, vectors = eigsh(rest, max(n_vectors - 1, 1), which="LA", v0=start, ncv=n_lanczos)
+        from threadpoolctl import threadpool_limits  # here, so that ``import bvdt`` stays light
+
+        laplacian, start = TreeLaplacian.of(op), generator(random_state).normal(size=n_points)
+        # Lanczos turns between short vector products and the walk's; threads of both would wait in turn.
+        with threadpool_limits(1, "blas"):
+            if laplacian is None:
+                values, vectors = _by_products(S, first, n_vectors - 1, start)
+            else:
+                values, vectors = _by_inverse(laplacian, S, first, n_vectors - 1, start)
     leading = np.argsort(-values, kind="stable")[: n_vectors - 1]
     values = np.concatenate([[1.0], values[leading]])
     vectors = np.column_stack([first, vectors[:, leading]])
     largest = np.abs(vectors).argmax(axis=0)
     vectors *= np.where(vectors[largest, np.arange(n_vectors)] < 0, -1.0, 1.0)
     return values, vectors, S.degrees
+
+
+def _by_products(
+    S: SymmetrizedOperator, first: Float, n_vectors: int, start: Float
+) -> tuple[Float, Float]:  # (k,), (N, k)
+    """Eigenpairs after the first, by Lanczos on S."""
+    rest = LinearOperator(S.shape, matvec=lambda v: S @ v - 2 * first * (first @ v), dtype=np.float64)
+    n_lanczos = min(len(first), max(4 * n_vectors + 4, 40))
+    values, vectors = eigsh(rest, max(n_vectors, 1), which="LA", v0=start, ncv=n_lanczos)
+    return values, vectors
+
+
+def _by_inverse(
+    laplacian: TreeLaplacian, S: SymmetrizedOperator, first: Float, n_vectors: int, start: Float
+) -> tuple[Float, Float]:  # (k,), (N, k)
+    """Eigenpairs after the first, by Lanczos on Π·√D·L⁺·√D·Π, whose eigenvalues are 1/(1 − λ).
+
+    A small bandwidth makes groups that are left with probabilities like e^(−500): eigenvalues with 1 − λ from
+    1e-250 to 1 in one matrix, all of them 1 in floating point. Each Haar function's own 1 − λ,
+    ν_P/(mean of D over h_P²), tells which are the leading ones. Those that are far smaller than the last
+    wanted one are raised to a millionth of it and below, in their order: λ does not change, nor the space
+    that the vectors span, but for about a millionth, and Lanczos sees them all.
+    """
+    k, root, threads = max(n_vectors, 1), np.sqrt(S.degrees), n_threads(S.operator.n_jobs)
+    spread = laplacian.mean_over_haar(S.degrees)
+    gaps = laplacian.eigenvalues / spread  # 1 − λ
+    ascending = np.argsort(gaps, kind="stable")
+    last = max(float(gaps[ascending[k - 1]]), 1e-290)
+    scaled = np.maximum(gaps / last, 1.0)
+    leading = gaps[ascending[:k]] / last
+    tiny = leading < _GRADED[1]
+    leading[tiny] = np.geomspace(*_GRADED, np.count_nonzero(tiny))
+    scaled[ascending[:k]] = leading
+    product, diagonal = laplacian.inverse(scaled * spread)
+
+    def apply(v: Float) -> Float:  # (N,) -> (N,)
+        v = root * (v - first * (first @ v))
+        out = np.empty((len(v), 1))
+        product.apply(v[:, None], out, False, threads)
+        v = root * (out[:, 0] + diagonal * v)
+        return v - first * (first @ v)
+
+    inverse = LinearOperator(S.shape, matvec=apply, dtype=np.float64)
+    values, vectors = eigsh(inverse, k, which="LA", v0=start, ncv=min(len(first), 2 * k + 20), tol=1e-8)
+    return 1.0 - last / values, vectors
 
 
 def diffusion_coordinates(
