@@ -7,12 +7,12 @@ from scipy.optimize import minimize_scalar
 
 from bvdt import TransitionOperator
 from bvdt.bandwidth import NEIGHBOURS, bandwidth_for_entropy, effective_dimension
-from bvdt.optimum import block_areas, mean_entropy, optimum
+from bvdt.optimum import bound_curve
 from engine_cases import random_lifted, random_tree
 
 
-def solver(op):
-    return lambda beta: optimum(op.mean_divergence, op.tree, op.partition, beta)
+def curve_of(op):
+    return lambda beta: bound_curve(op.mean_divergence, op.tree, op.partition, beta)
 
 
 @pytest.mark.parametrize("divergence", ["squared_euclidean", "gid"])
@@ -24,7 +24,7 @@ def test_learned_bandwidth_maximises_the_bound(divergence, as_sparse):
     d = effective_dimension(lifted)
 
     def loss(log_beta):
-        return -solver(op)(np.exp(log_beta)).lower_bound + 50 * d / 2 * log_beta
+        return -50 * curve_of(op)(np.exp(log_beta)).value + 50 * d / 2 * log_beta
 
     best = minimize_scalar(loss, bounds=(-15, 15), method="bounded", options={"xatol": 1e-9})
     assert_allclose(np.log(op.bandwidth), best.x, atol=1e-4)
@@ -51,14 +51,14 @@ def test_auto_meets_the_number_of_neighbours():
 def test_entropy_rises_with_the_bandwidth_and_targets_are_met():
     rng = np.random.default_rng(0)
     op = TransitionOperator(random_lifted("gid", 60, rng), random_tree(60, rng), bandwidth=1.0)
-    areas = block_areas(op.tree, op.partition)
-    entropies = [mean_entropy(solver(op)(beta).q, areas) for beta in np.geomspace(1e-4, 1e4, 40)]
+    curve = curve_of(op)
+    entropies = [curve(beta).entropy for beta in np.geomspace(1e-4, 1e4, 40)]
     assert (np.diff(entropies) > -1e-12).all()
     for target in np.linspace(entropies[0] + 0.4, entropies[-1] - 0.4, 5):
-        beta = bandwidth_for_entropy(target, op.mean_divergence, areas, solver(op))
-        assert_allclose(mean_entropy(solver(op)(beta).q, areas), target, atol=1e-3)
+        beta = bandwidth_for_entropy(target, op.mean_divergence, curve)
+        assert_allclose(curve(beta).entropy, target, atol=1e-5)
     for unreachable in (0.0, 50.0):
-        beta = bandwidth_for_entropy(unreachable, op.mean_divergence, areas, solver(op))
+        beta = bandwidth_for_entropy(unreachable, op.mean_divergence, curve)
         assert 0 < beta < np.inf
 
 

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from bvdt import BlockPartition, _core, divergences
 from bvdt.lift import lift
-from bvdt.optimum import bound_constant, mean_entropy, optimum
+from bvdt.optimum import bound_constant, bound_curve, optimum
 from bvdt.partition import block_divergences
 from engine_cases import DIVERGENCES, dense_matrix, random_lifted, random_partition, random_tree, slow_optimum
 
@@ -118,15 +118,39 @@ def test_mass_and_entropy():
     rng = np.random.default_rng(0)
     tree = random_tree(20, rng)
     partition = random_partition(tree, 15, rng)
-    found = optimum(rng.exponential(size=partition.n_blocks), tree, partition)
+    dbar = rng.exponential(size=partition.n_blocks)
+    found = optimum(dbar, tree, partition, 0.7)
     mass = np.exp(found.log_mass(tree))
     own = np.bincount(partition.rows, tree.size[partition.cols] * found.q, minlength=tree.n_nodes)
     inner = np.flatnonzero(tree.left >= 0)
     assert_allclose(mass[inner] - own[inner], mass[tree.left[inner]])
     Q = dense_matrix(tree, partition, found.q)
     entropy = -(Q * np.log(Q, where=Q > 0, out=np.zeros_like(Q))).sum(axis=1).mean()
-    areas = tree.size[partition.rows].astype(float) * tree.size[partition.cols]
-    assert_allclose(mean_entropy(found.q, areas), entropy)
+    assert_allclose(bound_curve(dbar, tree, partition, 0.7).entropy, entropy)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("n_points", [2, 3, 40, 10_000])  # 10 000: chunks and a tree above them
+@pytest.mark.parametrize("extra_blocks", [0, 25])
+@pytest.mark.parametrize("bandwidth", [1e-300, 1e-3, 0.2, 3.0, 1e300])
+def test_curve_against_the_optimum_and_finite_differences(n_points, extra_blocks, bandwidth):
+    rng = np.random.default_rng(n_points)
+    tree = random_tree(n_points, rng)
+    partition = random_partition(tree, extra_blocks, rng) if n_points == 40 else BlockPartition.coarsest(tree)
+    dbar = rng.exponential(size=partition.n_blocks)
+    curve = bound_curve(dbar, tree, partition, bandwidth)
+    found = optimum(dbar, tree, partition, bandwidth)
+    mass = tree.size[partition.rows].astype(float) * tree.size[partition.cols] * found.q
+    assert_allclose(curve.value, found.log_value[0], rtol=1e-12, atol=1e-12)
+    assert_allclose(curve.divergence, mass @ dbar / n_points, rtol=1e-10)
+    assert curve == bound_curve(dbar, tree, partition, bandwidth, n_jobs=2)
+    if 1e-3 < bandwidth < 1e3:
+        theta, step = 1 / bandwidth, 1e-4 / bandwidth
+        near = [bound_curve(dbar, tree, partition, 1 / (theta + side * step)) for side in (-1, 1)]
+        slope = (near[1].divergence - near[0].divergence) / (2 * step)
+        assert_allclose(curve.variance, -slope, rtol=1e-5, atol=1e-9)
+        rise = (near[1].entropy - near[0].entropy) / np.log(near[1].bandwidth / near[0].bandwidth)
+        assert_allclose(curve.entropy_slope, rise, rtol=1e-5, atol=1e-7)
 
 
 def test_bad_input_is_refused():
@@ -137,7 +161,7 @@ def test_bad_input_is_refused():
             optimum(np.ones(6), tree, coarsest, bandwidth)
     with pytest.raises(ValueError, match="block 2 has nan"):
         optimum(np.array([1, 1, np.nan, 1, 1, 1]), tree, coarsest)
-    with pytest.raises(ValueError, match="one entry a block"):
+    with pytest.raises(ValueError, match=r"2\(N − 1\) blocks"):
         _core.optimum_coarsest(tree.size, tree.parent, np.ones(5), 1.0, np.ones(6), np.ones(7), np.ones(7), 1)
 
 

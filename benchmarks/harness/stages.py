@@ -26,7 +26,7 @@ STAGES = {
     "means": ["bvdt.tree.ward:_Clusters.merged"],
     "tree": ["bvdt.forest:BUILDERS.ward"],
     "near field": ["bvdt.near:NearField.of"],
-    "blocks": ["bvdt.operator:block_divergences", "bvdt.operator:block_areas"],
+    "blocks": ["bvdt.operator:block_divergences"],
     "optimum": ["bvdt.operator:optimum", "bvdt.operator:resolve_bandwidth"],
     "preparation": ["bvdt.operator:prepare"],
     "product": ["bvdt.operator:TransitionOperator._times", "bvdt.forest:ForestOperator._times"],

@@ -247,6 +247,27 @@ def pair_dots_sparse(
     /,
 ) -> None: ...
 
+# -- curve.cpp: the bound a row as a function of θ = 1/β -----------------------------------------------------
+
+def curve_coarsest(
+    size: _I,  # (2N−1,)
+    parent: _I,  # (2N−1,)
+    mean_divergence: _F,  # (2N−2,)
+    bandwidth: float,
+    threads: int,
+    /,
+) -> tuple[float, float, float]: ...  # c, −dc/dθ, d²c/dθ²
+def curve_blocks(
+    size: _I,  # (2N−1,)
+    parent: _I,  # (2N−1,)
+    first: _L,  # (2N,)
+    cols: _I,  # (n_blocks,)
+    mean_divergence: _F,  # (n_blocks,)
+    bandwidth: float,
+    threads: int,
+    /,
+) -> tuple[float, float, float]: ...
+
 # -- optimum.cpp: Eq. (18) under Eq. (3) ---------------------------------------------------------------------
 
 def optimum_coarsest(

@@ -1,9 +1,9 @@
-"""Choice of the bandwidth β in p_ij ∝ exp(−d_ij / β); each trial is one optimum, O(N).
+"""Choice of the bandwidth β in p_ij ∝ exp(−d_ij / β); each trial is one pass up the tree, O(N).
 
 "auto"   β at which the rows of Q have, in the mean, the entropy of a uniform choice among
          ``NEIGHBOURS`` points.
          Entropy never falls as β grows (the bound is a maximum of lines in 1/β), so this is a root of a
-         monotone function.
+         monotone function, found by Newton's steps in log β that a bracket holds.
 "learn"  β that maximises the bound of Eq. (18) together with its constant. As a dispersion model
          (Jørgensen 1987) the kernel of Eq. (15) is  β^{−d/2}·exp(−d_φ(x, μ)/β)·a(x): exact for the squared
          Euclidean and Mahalanobis divergences, where β is the paper's σ², the saddle-point form for the
@@ -18,71 +18,65 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import brentq
 
 from .lift import Lifted
-from .optimum import Float, Optimum, mean_entropy
+from .optimum import Curve, Float
 
 # Target of "auto": effective neighbours a row, measured on digits and four corpora (docs/bandwidth.md).
 NEIGHBOURS = 5.0
 
 _LEARN_STEPS = 500
+_CLOSE = 1e-3  # a Newton step in log β that small leaves an error of about its square
 
 
 def resolve_bandwidth(
-    bandwidth: float | str,
-    lifted: Lifted,
-    mean_divergence: Float,
-    areas: Float,
-    solve: Callable[[float], Optimum],
+    bandwidth: float | str, lifted: Lifted, mean_divergence: Float, curve: Callable[[float], Curve]
 ) -> float:
-    """The bandwidth as a number, from a number, "auto" or "learn"; ``solve`` gives the optimum at one."""
+    """The bandwidth as a number, from a number, "auto" or "learn"; ``curve`` gives the bound at one."""
     if isinstance(bandwidth, str):
         if bandwidth not in ("auto", "learn"):
             raise ValueError(f'bandwidth needs a number > 0, "auto" or "learn"; got {bandwidth!r}')
         if not (mean_divergence > 0).any():
             return 1.0  # all points alike: every bandwidth gives the same matrix
         if bandwidth == "auto":
-            return bandwidth_for_entropy(np.log(NEIGHBOURS), mean_divergence, areas, solve)
-        return learned_bandwidth(effective_dimension(lifted), mean_divergence, areas, solve)
+            return bandwidth_for_entropy(np.log(NEIGHBOURS), mean_divergence, curve)
+        return learned_bandwidth(effective_dimension(lifted), mean_divergence, curve)
     if isinstance(bandwidth, bool) or np.ndim(bandwidth) != 0 or not 0 < bandwidth < np.inf:
         raise ValueError(f'bandwidth needs a finite number > 0, "auto" or "learn"; got {bandwidth!r}')
     return float(bandwidth)
 
 
-def bandwidth_for_entropy(
-    target: float, mean_divergence: Float, areas: Float, solve: Callable[[float], Optimum]
-) -> float:
+def bandwidth_for_entropy(target: float, mean_divergence: Float, curve: Callable[[float], Curve]) -> float:
     """β at which the mean row entropy of Q is ``target`` nats.
 
     The blocks bound what can be reached from both sides: a target outside is moved inside by a twentieth of
     the range.
     """
-
-    def entropy(log_bandwidth: float) -> float:
-        return mean_entropy(solve(float(np.exp(log_bandwidth))).q, areas)
-
     positive = mean_divergence[mean_divergence > 0]
     low, high = np.log(positive.min()) - 5.0, np.log(positive.max()) + 5.0
-    least, most = entropy(low), entropy(high)
-    if most - least < 1e-9:
+    least, most = curve(float(np.exp(low))), curve(float(np.exp(high)))
+    reach = most.entropy - least.entropy
+    if reach < 1e-9:
         return float(positive.mean())
-    target = float(np.clip(target, least + 0.05 * (most - least), most - 0.05 * (most - least)))
-    return float(np.exp(brentq(lambda b: entropy(b) - target, low, high, xtol=1e-4, rtol=1e-6)))
+    target = float(np.clip(target, least.entropy + 0.05 * reach, most.entropy - 0.05 * reach))
+    # From the divergences that a row meets at the least bandwidth, those of its nearest points.
+    at = float(np.clip(np.log(max(least.divergence, 1e-300)) - 2.0, low, high))
+    while True:
+        here = curve(float(np.exp(at)))
+        low, high = (low, at) if here.entropy > target else (at, high)
+        step = (target - here.entropy) / max(here.entropy_slope, 1e-300)
+        if abs(step) < _CLOSE or high - low < _CLOSE:
+            return float(np.exp(np.clip(at + step, low, high)))
+        at = at + step if low < at + step < high else (low + high) / 2
 
 
-def learned_bandwidth(
-    dimension: float, mean_divergence: Float, areas: Float, solve: Callable[[float], Optimum]
-) -> float:
+def learned_bandwidth(dimension: float, mean_divergence: Float, curve: Callable[[float], Curve]) -> float:
     """β that maximises the bound with its constant, by alternating the optimum's q and its best β."""
-    positive = mean_divergence > 0
     # Twins of every point would send β to 0 and the likelihood to infinity: stop far below any real scale.
-    smallest = 1e-6 * float(mean_divergence[positive].min())
-    beta = max(2.0 * float(np.average(mean_divergence, weights=areas)) / dimension, smallest)
+    smallest = 1e-6 * float(mean_divergence[mean_divergence > 0].min())
+    beta = max(2.0 * curve(1e300).divergence / dimension, smallest)  # of a walk to all points alike
     for _ in range(_LEARN_STEPS):
-        mass = solve(beta).q * areas  # sums to N
-        expected = float(mass @ mean_divergence / mass.sum())
-        new = max(2.0 * expected / dimension, smallest)  # σ² = Σ q D / (N d)
+        new = max(2.0 * curve(beta).divergence / dimension, smallest)  # σ² = Σ q D / (N d)
         if abs(np.log(new / beta)) < 1e-6:
             return new
         beta = new

@@ -40,7 +40,7 @@ class TreeLaplacian:
         """That of an operator; None if it is not a single tree's coarsest one."""
         if not isinstance(op, TransitionOperator) or not op.partition.is_coarsest:
             return None
-        q = np.append(0.0, op.partition.q)  # by node
+        q = np.append(0.0, op._q)  # by node
         inner = op.tree.left >= 0
         return cls(op.tree, (q[op.tree.left[inner]] + q[op.tree.right[inner]]) / 2)
 

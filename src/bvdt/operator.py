@@ -13,7 +13,7 @@ from ._running import n_threads
 from .bandwidth import resolve_bandwidth
 from .lift import Lifted
 from .linear import SymmetrizedOperator, WalkOperator, check_dtype
-from .optimum import Float, block_areas, bound_constant, optimum
+from .optimum import Curve, Float, bound_constant, bound_curve, optimum
 from .partition import BlockPartition, block_divergences
 from .product import CoarsestProduct, prepare
 from .tree import Tree
@@ -67,12 +67,11 @@ class TransitionOperator(WalkOperator):
         self.lifted, self.tree, self.n_jobs = lifted, tree, n_jobs
         self.mean_divergence = mean_divergence
 
-        def solve(beta: float) -> Any:
-            return optimum(mean_divergence, tree, partition, beta, n_jobs)
+        def curve(beta: float) -> Curve:
+            return bound_curve(mean_divergence, tree, partition, beta, n_jobs)
 
-        areas = block_areas(tree, partition) if isinstance(bandwidth, str) else np.empty(0)
-        self.bandwidth = resolve_bandwidth(bandwidth, lifted, mean_divergence, areas, solve)
-        solution = solve(self.bandwidth)
+        self.bandwidth = resolve_bandwidth(bandwidth, lifted, mean_divergence, curve)
+        solution = optimum(mean_divergence, tree, partition, self.bandwidth, n_jobs)
         self.partition = partition.with_q(solution.q)
         self.lower_bound = solution.lower_bound
         self._product = prepare(tree, partition, solution.q)

@@ -11,7 +11,7 @@ found from the leaves up; q_AB = s_A·exp(−d̄_AB / bandwidth − c_A) from th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,30 +54,55 @@ def optimum(
     n_jobs: int | None = None,
 ) -> Optimum:
     """Maximiser of Eq. (18) under Eq. (3) for any valid partition, with d̄ divided by ``bandwidth``."""
+    dbar, bandwidth = _checked(mean_divergence, bandwidth)
+    q, value, below = np.empty(partition.n_blocks), np.empty(tree.n_nodes), np.empty(tree.n_nodes)
+    blocks = () if partition.is_coarsest else (partition.first, partition.cols)
+    kernel: Any = _core.optimum_coarsest if partition.is_coarsest else _core.optimum_blocks
+    kernel(tree.size, tree.parent, *blocks, dbar, bandwidth, q, value, below, n_threads(n_jobs))
+    return Optimum(q, value, below)
+
+
+def _checked(mean_divergence: Float, bandwidth: float) -> tuple[Float, float]:
     if not (np.isfinite(bandwidth) and bandwidth > 0):
         raise ValueError(f"bandwidth needs a finite value > 0; got {bandwidth}")
     dbar = np.ascontiguousarray(mean_divergence, np.float64)
     if not np.isfinite(dbar).all():
         b = int(np.flatnonzero(~np.isfinite(dbar))[0])
         raise ValueError(f"block divergences need to be finite; block {b} has {dbar[b]}")
-    q, value, below = np.empty(partition.n_blocks), np.empty(tree.n_nodes), np.empty(tree.n_nodes)
+    return dbar, float(bandwidth)
+
+
+class Curve(NamedTuple):
+    """The bound of Eq. (18) a row at a bandwidth β, and how it changes with θ = 1/β."""
+
+    bandwidth: float
+    value: float  # c = lower_bound / N
+    divergence: float  # −dc/dθ, the mean of d̄ under the optimum
+    variance: float  # d²c/dθ², never negative: c is a maximum of lines in θ
+
+    @property
+    def entropy(self) -> float:
+        """Mean entropy of the rows of Q in nats, c + θ·d̄."""
+        return self.value + self.divergence / self.bandwidth
+
+    @property
+    def entropy_slope(self) -> float:
+        """d entropy / d log β = θ²·d²c/dθ²."""
+        return self.variance / self.bandwidth**2
+
+
+def bound_curve(
+    mean_divergence: Float,
+    tree: Tree,
+    partition: BlockPartition,
+    bandwidth: float,
+    n_jobs: int | None = None,
+) -> Curve:
+    """The bound and its first two derivatives, without the optimum that reaches it: half its time."""
+    dbar, bandwidth = _checked(mean_divergence, bandwidth)
     blocks = () if partition.is_coarsest else (partition.first, partition.cols)
-    kernel: Any = _core.optimum_coarsest if partition.is_coarsest else _core.optimum_blocks
-    kernel(tree.size, tree.parent, *blocks, dbar, float(bandwidth), q, value, below, n_threads(n_jobs))
-    return Optimum(q, value, below)
-
-
-def block_areas(tree: Tree, partition: BlockPartition) -> Float:  # (n_blocks,)
-    """|A|·|B| of every block."""
-    return tree.size[partition.rows].astype(float) * tree.size[partition.cols]
-
-
-def mean_entropy(q: Float, areas: Float) -> float:
-    """Mean entropy of the rows of Q in nats: −Σ_AB |A||B|·q_AB·log q_AB / N, with Σ_AB |A||B| q_AB = N."""
-    positive = q > 0
-    q, areas = q[positive], areas[positive]
-    weights = areas * q
-    return float(-(weights @ np.log(q)) / weights.sum())
+    kernel: Any = _core.curve_coarsest if partition.is_coarsest else _core.curve_blocks
+    return Curve(bandwidth, *kernel(tree.size, tree.parent, *blocks, dbar, bandwidth, n_threads(n_jobs)))
 
 
 def bound_constant(lifted: Lifted, bandwidth: float = 1.0) -> float | None:

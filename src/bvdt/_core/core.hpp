@@ -46,6 +46,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
 
 void register_anchor(nb::module_& m);
 void register_blocks(nb::module_& m);
+void register_curve(nb::module_& m);
 void register_optimum(nb::module_& m);
 void register_product(nb::module_& m);
 void register_product_column(nb::module_& m);

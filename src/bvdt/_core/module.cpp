@@ -5,6 +5,7 @@
 NB_MODULE(_core, m) {
     bvdt::register_anchor(m);
     bvdt::register_blocks(m);
+    bvdt::register_curve(m);
     bvdt::register_optimum(m);
     bvdt::register_product(m);
     bvdt::register_product_column(m);

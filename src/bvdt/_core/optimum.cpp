@@ -7,41 +7,16 @@
 //                          rounding, and their products cannot overflow.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "chunks.hpp"
+#include "weights.hpp"
 
 namespace bvdt {
 namespace {
 
-constexpr int64_t kChunkLeaves = 4096;
-constexpr double kLargest = 1e300;  // keeps d̄/β finite for any β
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-
-struct Logs {  // log of small integers by table
-    std::vector<double> table;
-    Logs() : table(4096) {
-        for (size_t n = 1; n < table.size(); ++n) table[n] = std::log(static_cast<double>(n));
-    }
-    double operator()(int64_t n) const {
-        return n < static_cast<int64_t>(table.size()) ? table[n] : std::log(static_cast<double>(n));
-    }
-};
-
-struct Problem {
-    const int32_t *size, *parent;  // (2N − 1,)
-    const int64_t* first;          // (2N,) blocks of row node k: first[k] … first[k + 1]
-    const int32_t* cols;           // (n_blocks,)
-    const double* dbar;            // (n_blocks,)
-    double bandwidth;
+struct Problem : BlockWeights {
     double* q;      // (n_blocks,)
     double* value;  // (2N − 1,) c_A
     double* below;  // (2N − 1,) mass of a row that is left below A
-    Logs log;
-
-    double log_weight(int64_t block, int64_t n_cols) const {
-        return log(n_cols) - std::min(dbar[block] / bandwidth, kLargest);
-    }
 
     // Sets q to each block's share among A's own blocks, per entry; returns a_A.
     double own_blocks(int64_t k) const {
@@ -113,62 +88,27 @@ void solve(const Problem& p, int64_t n_nodes, int threads) {
     }
 }
 
-void check(const Vector<int32_t>& size, const Vector<int32_t>& parent, const Vector<double>& dbar,
-           double bandwidth, const MutableVector<double>& q, const MutableVector<double>& value,
+void solve(const BlockWeights& weights, const Vector<int32_t>& size, const Vector<double>& dbar,
+           const MutableVector<double>& q, const MutableVector<double>& value,
            const MutableVector<double>& below, int threads) {
-    checked_points(size, threads);
-    require(parent.shape(0) == size.shape(0) && value.shape(0) == size.shape(0) &&
-                below.shape(0) == size.shape(0),
-            "parent, value and below need one entry a node");
-    const int64_t n_nodes = parent.shape(0);
-    bool holds = true;
-#pragma omp parallel for reduction(&& : holds) num_threads(threads)
-    for (int64_t k = 1; k < n_nodes; ++k) {
-        const int64_t p = parent.data()[k];
-        holds = holds && p >= 0 && p < k && size.data()[p] > size.data()[k];
-    }
-    require(holds, "parent is not that of a pre-order tree");
+    require(value.shape(0) == size.shape(0) && below.shape(0) == size.shape(0),
+            "value and below need one entry a node");
     require(dbar.shape(0) == q.shape(0), "mean_divergence and q need one entry a block");
-    require(bandwidth > 0, "bandwidth needs to be positive");
+    nb::gil_scoped_release release;
+    solve({weights, q.data(), value.data(), below.data()}, size.shape(0), threads);
 }
 
 void optimum_coarsest(Vector<int32_t> size, Vector<int32_t> parent, Vector<double> dbar, double bandwidth,
                       MutableVector<double> q, MutableVector<double> value, MutableVector<double> below,
                       int threads) {
-    check(size, parent, dbar, bandwidth, q, value, below, threads);
-    require(dbar.shape(0) + 1 == size.shape(0), "the coarsest partition has 2(N − 1) blocks");
-    nb::gil_scoped_release release;
-    solve({size.data(),
-           parent.data(),
-           nullptr,
-           nullptr,
-           dbar.data(),
-           bandwidth,
-           q.data(),
-           value.data(),
-           below.data(),
-           {}},
-          size.shape(0), threads);
+    solve(coarsest_weights(size, parent, dbar, bandwidth, threads), size, dbar, q, value, below, threads);
 }
 
 void optimum_blocks(Vector<int32_t> size, Vector<int32_t> parent, Vector<int64_t> first, Vector<int32_t> cols,
                     Vector<double> dbar, double bandwidth, MutableVector<double> q,
                     MutableVector<double> value, MutableVector<double> below, int threads) {
-    check(size, parent, dbar, bandwidth, q, value, below, threads);
-    check_blocks(first, cols, size.shape(0));
-    require(cols.shape(0) == dbar.shape(0), "cols and mean_divergence need one entry a block");
-    nb::gil_scoped_release release;
-    solve({size.data(),
-           parent.data(),
-           first.data(),
-           cols.data(),
-           dbar.data(),
-           bandwidth,
-           q.data(),
-           value.data(),
-           below.data(),
-           {}},
-          size.shape(0), threads);
+    solve(block_weights(size, parent, first, cols, dbar, bandwidth, threads), size, dbar, q, value, below,
+          threads);
 }
 
 }  // namespace
