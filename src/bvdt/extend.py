@@ -23,10 +23,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
-from scipy.special import expit
 
 from . import memory
 from .lift import Lifted
@@ -97,7 +97,7 @@ def extend(op: WalkOperator, X_new: Any) -> ExtendedOperator:
     new = lifting.transform(X_new)
     twin, divergence = _nearest(op, new)
     # e^{−d}/(e^{−d} + e^{r}) is the logistic function of −d − r.
-    weight = expit(-divergence / op.bandwidth - op.row_values()[twin])
+    weight = scipy.special.expit(-divergence / op.bandwidth - op.row_values()[twin])
     return ExtendedOperator(op, twin, weight)
 
 

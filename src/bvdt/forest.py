@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, DTypeLike, NDArray
-from scipy.special import softmax
 
 from ._running import generator
 from .lift import Lifted
@@ -206,7 +206,9 @@ def resolve_weights(weights: str | ArrayLike, members: Sequence[TransitionOperat
         if weights == "uniform":
             return np.full(len(members), 1.0 / len(members))
         if weights == "bound":
-            return np.asarray(softmax([member.lower_bound / member.shape[0] for member in members]))
+            return np.asarray(
+                scipy.special.softmax([member.lower_bound / member.shape[0] for member in members])
+            )
         raise ValueError(f'weights needs "uniform", "bound" or an array; got {weights!r}')
     values = np.asarray(weights, np.float64)
     if values.shape != (len(members),) or not (np.isfinite(values) & (values >= 0)).all() or not values.any():

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
-from scipy.special import entr
 
 from .linear import SymmetrizedOperator
 
@@ -144,7 +144,7 @@ def suggestion_scores(op: Any, P: Float, alpha: float) -> Float:  # (N, k) -> (N
     That mass is PageRank's with damping ``alpha``: the weight that the point's label has in Eq. (29), summed
     over all rows.
     """
-    return np.asarray(entr(P).sum(axis=1) * pagerank(op, damping=min(alpha, 0.99), tol=1e-6))
+    return np.asarray(scipy.special.entr(P).sum(axis=1) * pagerank(op, damping=min(alpha, 0.99), tol=1e-6))
 
 
 def pagerank(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 Float = NDArray[np.float64]
 
@@ -50,7 +50,13 @@ class Interval:
         s = np.clip(s, -_FAR, _FAR)
         if np.isfinite(self.low) and np.isfinite(self.high):
             width = self.high - self.low
-            return np.asarray(np.where(s < 0, self.low + width * expit(s), self.high - width * expit(-s)))
+            return np.asarray(
+                np.where(
+                    s < 0,
+                    self.low + width * scipy.special.expit(s),
+                    self.high - width * scipy.special.expit(-s),
+                )
+            )
         if np.isfinite(self.low):
             return self.low + np.exp(s)
         if np.isfinite(self.high):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, gammaln, logit, logsumexp, xlog1py, xlogy
 
 from .base import BregmanDivergence
 from .domain import Interval
@@ -117,11 +117,11 @@ class GeneralizedI(_Known):
     _family = Family(
         "Poisson",
         log_partition=lambda theta: np.sum(np.exp(theta), axis=-1),
-        log_base_measure=lambda x: -np.sum(gammaln(x + 1), axis=-1),
+        log_base_measure=lambda x: -np.sum(scipy.special.gammaln(x + 1), axis=-1),
     )
 
     def phi(self, X: Any) -> Any:
-        return xlogy(X, X) - X
+        return scipy.special.xlogy(X, X) - X
 
     def grad(self, X: Any) -> Any:
         return np.log(X)
@@ -150,7 +150,7 @@ class _CommonLength(_Known):
         return 1.0 if self.length is None else self.length  # L adds a linear term to φ, nothing to d
 
     def phi(self, X: Any) -> Any:
-        return xlogy(X, X / self._scale)
+        return scipy.special.xlogy(X, X / self._scale)
 
     def grad(self, X: Any) -> Any:
         return np.log(X / self._scale) + 1
@@ -218,8 +218,10 @@ class Multinomial(_CommonLength):
         length = self.length
         return Family(
             "multinomial",
-            log_partition=lambda theta: length * logsumexp(theta, axis=-1),
-            log_base_measure=lambda x: gammaln(length + 1) - np.sum(gammaln(x + 1), axis=-1),
+            log_partition=lambda theta: length * scipy.special.logsumexp(theta, axis=-1),
+            log_base_measure=lambda x: (
+                scipy.special.gammaln(length + 1) - np.sum(scipy.special.gammaln(x + 1), axis=-1)
+            ),
         )
 
     def __repr__(self) -> str:
@@ -266,13 +268,13 @@ class Logistic(_Known):
     )
 
     def phi(self, X: Any) -> Any:
-        return xlogy(X, X) + xlog1py(1 - X, -X)
+        return scipy.special.xlogy(X, X) + scipy.special.xlog1py(1 - X, -X)
 
     def grad(self, X: Any) -> Any:
-        return logit(X)
+        return scipy.special.logit(X)
 
     def grad_inverse(self, T: Any) -> Any:
-        return expit(T)
+        return scipy.special.expit(T)
 
     def conjugate(self, T: Any) -> Any:
         return np.logaddexp(0, T)
