@@ -112,7 +112,7 @@ def _iterate(
     alpha: float,
     stop: tuple[int, float],
 ) -> tuple[Float, int]:
-    """z ← scale·times(z) + (1 − α)·z⁰, rows ``fixed`` kept; ends when all columns have Σ w|Δ| ≤ tol·Σ w|z|."""
+    """z ← scale·times(z) + (1 − α)·z⁰, rows ``fixed`` kept, until all columns have Σ w|Δ| ≤ tol·Σ w|z|."""
     n_iter, tol = stop
     Z = Z0.copy()
     for step in range(1, n_iter + 1):
