@@ -18,7 +18,9 @@ from sklearn.preprocessing import StandardScaler
 import bvdt
 from bvdt import SpectralClustering, SpectralEmbedding
 from bvdt.laplacian import TreeLaplacian
+from bvdt.parts import known_vectors, parts_of, strongest_joined
 from bvdt.spectral import cluster_coordinates, diffusion_coordinates, leading_eigenvectors
+from bvdt.walks import symmetrized
 
 SEEDED = {"random_state": 0, "n_jobs": 1}
 
@@ -113,6 +115,47 @@ def test_groups_that_hardly_touch_are_found_from_the_widest_gap_down(bandwidth):
     functions = (vectors / np.sqrt(degrees)[:, None]).reshape(4, 20, 4)
     assert_allclose(functions, functions[:, :1] + np.zeros((4, 20, 4)), atol=1e-5 * np.abs(functions).max())
     assert np.linalg.matrix_rank(functions[:, 0], tol=1e-3 * np.abs(functions).max()) == 4
+
+
+@pytest.fixture(scope="module")
+def six_parts():
+    """Six groups of 40 points far apart, the distances between neighbours falling."""
+    rng = np.random.default_rng(0)
+    centre = np.array([0.0, 100.0, 190.0, 270.0, 340.0, 400.0]).repeat(40)
+    return np.stack([centre, np.zeros(240)], axis=1) + rng.normal(size=(240, 2))
+
+
+@pytest.mark.parametrize("kind", ["near field", "sparse matrix"])
+@pytest.mark.parametrize("n_vectors", [1, 2, 4, 6, 9])
+@pytest.mark.parametrize("mixed", [False, True])
+def test_parts_that_do_not_touch_are_all_found(six_parts, kind, n_vectors, mixed):
+    op = bvdt.transition_matrix(six_parts, "squared_euclidean", near=8, random_state=0, n_jobs=1)
+    op = op if kind == "near field" else op.near.matrix / 0.95
+    values, vectors, degrees = leading_eigenvectors(op, n_vectors, 0, mixed=mixed)
+    S = symmetrized(op)
+    assert_allclose(values, np.linalg.eigvalsh(S @ np.eye(240))[::-1][:n_vectors], atol=1e-10)
+    assert_allclose(S @ vectors, vectors * values, atol=1e-9)
+    assert_allclose(vectors.T @ vectors, np.eye(n_vectors), atol=1e-9)
+    assert_array_equal(vectors, leading_eigenvectors(op, n_vectors, 0, mixed=mixed)[1])
+    places = (vectors[:, :6] / np.sqrt(degrees)[:, None]).reshape(6, 40, -1)
+    assert_allclose(places, places[:, :1] + np.zeros((6, 40, 1)), atol=1e-6)
+    if mixed and n_vectors > 1:  # every part has a place of its own
+        apart = np.abs(places[:, None, 0] - places[None, :, 0]).max(axis=2) + np.eye(6)
+        assert apart.min() > 1e-5
+    if not mixed and kind == "near field" and n_vectors == 4:  # the nearest ones count as one
+        step = np.abs(np.diff(places[:, 0], axis=0)).max(axis=1)
+        assert_allclose(step[[2, 4]], 0, atol=1e-12)
+        assert step[[0, 1, 3]].min() > 1e-3
+
+
+def test_parts_with_links_that_count_are_one(points, op):
+    assert known_vectors(op, op.symmetrized(), 5).shape == (150, 1)
+    assert parts_of(op).max() == 0
+    assert parts_of(op.members[0]) is None
+    link = np.array([[1, 1e-3, 1e-20, 0], [1e-3, 1, 1e-15, 0], [1e-20, 1e-15, 1, 1e-30], [0, 0, 1e-30, 1]])
+    assert_array_equal(strongest_joined(link, 4), [0, 0, 1, 2])
+    assert_array_equal(strongest_joined(link, 2), [0, 0, 0, 1])
+    assert_array_equal(strongest_joined(link, 1), [0, 0, 0, 0])
 
 
 def test_distances_are_diffusion_distances(op):

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from ._running import generator, n_threads
 from .laplacian import TreeLaplacian
 from .linear import SymmetrizedOperator
+from .parts import known_vectors
 from .walks import symmetrized
 
 Float = NDArray[np.float64]
@@ -20,14 +21,14 @@ _GRADED = (1e-8, 1e-6)  # of the last wanted 1 − λ: what smaller ones are rai
 
 
 def leading_eigenvectors(
-    op: Any, n_vectors: int, random_state: Any = None
+    op: Any, n_vectors: int, random_state: Any = None, *, mixed: bool = False
 ) -> tuple[Float, Float, Float]:  # (k,), (N, k), (N,)
     """Largest eigenvalues of S = D^(−1/2)·(M + Mᵀ)/2·D^(−1/2), their unit eigenvectors, and D's diagonal.
 
     The first pair, 1 and D^(1/2)·1, is known. The others are Lanczos's: for a single tree of the coarsest
-    partition with the inverse of 1 − S, which converges at once; else with S, the first pair moved to −1, so
-    that parts which hardly touch, with further eigenvalues next to 1, hinder it less. Its start is drawn from
-    ``random_state``; each vector's entry of largest size is positive.
+    partition with the inverse of 1 − S, which converges at once; else with S, without the eigenvectors that
+    are known already (``bvdt.parts``; ``mixed`` where there are more parts than vectors). Its start is drawn
+    from ``random_state``; each vector's entry of largest size is positive.
     """
     S = symmetrized(op)
     n_points = S.shape[0]
@@ -39,11 +40,13 @@ def leading_eigenvectors(
     else:
         from threadpoolctl import threadpool_limits  # here, so that ``import bvdt`` stays light
 
-        laplacian, start = TreeLaplacian.of(op), generator(random_state).normal(size=n_points)
+        rng, laplacian = generator(random_state), TreeLaplacian.of(op)
+        start = rng.normal(size=n_points)
         # Lanczos turns between short vector products and the walk's; threads of both would wait in turn.
         with threadpool_limits(1, "blas"):
             if laplacian is None:
-                values, vectors = _by_products(S, first, n_vectors - 1, start)
+                known = known_vectors(op, S, n_vectors - 1, rng if mixed else None)
+                values, vectors = _by_products(S, known, n_vectors - 1, start)
             else:
                 values, vectors = _by_inverse(laplacian, S, first, n_vectors - 1, start)
     leading = np.argsort(-values, kind="stable")[: n_vectors - 1]
@@ -55,13 +58,21 @@ def leading_eigenvectors(
 
 
 def _by_products(
-    S: SymmetrizedOperator, first: Float, n_vectors: int, start: Float
+    S: SymmetrizedOperator, known: Float, n_vectors: int, start: Float
 ) -> tuple[Float, Float]:  # (k,), (N, k)
-    """Eigenpairs after the first, by Lanczos on S."""
-    rest = LinearOperator(S.shape, matvec=lambda v: S @ v - 2 * first * (first @ v), dtype=np.float64)
-    n_lanczos = min(len(first), max(4 * n_vectors + 4, 40))
-    values, vectors = eigsh(rest, max(n_vectors, 1), which="LA", v0=start, ncv=n_lanczos)
-    return values, vectors
+    """Eigenpairs after the first, which is the first of the ``known`` ones; what is missing by Lanczos on S.
+
+    The known ones are moved from 1 to −1: Lanczos may find one vector of a multiple eigenvalue and miss the
+    others, and is slow where they are close.
+    """
+    values, vectors = np.ones(known.shape[1] - 1), known[:, 1:]
+    missing = n_vectors - len(values)
+    if missing <= 0 and n_vectors > 0:
+        return values, vectors
+    rest = LinearOperator(S.shape, matvec=lambda v: S @ v - 2 * known @ (known.T @ v), dtype=np.float64)
+    n_lanczos = min(len(start), max(4 * missing + 4, 40))
+    further = eigsh(rest, max(missing, 1), which="LA", v0=start, ncv=n_lanczos)
+    return np.append(values, further[0]), np.column_stack([vectors, further[1]])
 
 
 def _by_inverse(
@@ -107,7 +118,7 @@ def diffusion_coordinates(
     ψ = D^(−1/2)·v are the eigenvectors of the reversible walk D^(−1)·(M + Mᵀ)/2, of mean square 1 under its
     stationary distribution; the constant one is left out. An eigenvalue below 0 counts as 0.
     """
-    values, vectors, degrees = leading_eigenvectors(op, n_components + 1, random_state)
+    values, vectors, degrees = leading_eigenvectors(op, n_components + 1, random_state, mixed=True)
     psi = vectors[:, 1:] * np.sqrt(degrees.sum() / degrees)[:, None]
     values = np.maximum(values[1:], 0.0)
     return psi * values**time, values
