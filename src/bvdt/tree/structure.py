@@ -101,9 +101,9 @@ class Tree:
         nodes[self.order] = np.flatnonzero(self.left < 0)
         return nodes
 
-    def siblings(self) -> NDArray[np.intp]:  # (2N−1,)
+    def siblings(self) -> IntArray:  # (2N−1,)
         """Sibling of each node, −1 for the root."""
-        sibling = np.full(self.n_nodes, -1, np.intp)
+        sibling = np.full(self.n_nodes, -1, np.int32)
         internal = np.flatnonzero(self.left >= 0)
         sibling[self.left[internal]] = self.right[internal]
         sibling[self.right[internal]] = self.left[internal]
