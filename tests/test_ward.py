@@ -86,6 +86,19 @@ def test_one_chunk_is_scipy_ward_on_sparse_data(name):
     assert ward_tree(lifted).validate().n_points == 60
 
 
+@given(
+    st.integers(2, 70), st.integers(1, 20), st.sampled_from(["squared_euclidean", "gid"]), st.integers(0, 99)
+)
+def test_any_size_of_chunk_costs_as_scipy_ward(n, d, name, seed):
+    """Kernels work in tiles: every remainder of points and of coordinates."""
+    lifted = lifted_dense(name, np.random.default_rng(seed), n, d)
+    pairs, costs = np.empty((n - 1, 2), np.int32), np.empty(n - 1)
+    order, bounds = np.arange(n, dtype=np.int32), np.array([0, n])
+    _core.ward_chunks(*lifted.arrays, np.ones(n), order, bounds, pairs, costs, 1)
+    heights = scipy_ward(lifted)[:, 2]
+    np.testing.assert_allclose(np.sort(costs), heights**2 / 2, rtol=1e-4, atol=1e-6 * heights[-1] ** 2)
+
+
 def test_merges_of_weighted_clusters_cost_as_their_points():
     """Clusters of equal points cost what Ward's linkage of the points themselves costs."""
     rng = np.random.default_rng(3)
@@ -155,6 +168,34 @@ def test_split_keeps_every_point_once(n, cap, seed):
     assert np.diff(bounds).max() <= cap
     assert np.diff(bounds).min() >= 1
     assert sorted(order) == list(range(n))
+
+
+@given(st.integers(20, 2500), st.integers(1, 20), st.booleans(), st.integers(0, 2**32 - 1))
+def test_dense_and_sparse_points_are_split_alike(n, d, self_dual, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.gamma(2.0, size=(n, d))
+    h = x if self_dual else np.log(x)
+    X = sparse.csr_array(x)
+    as_csr = (X.indptr.astype(np.int64), X.indices.astype(np.int32), x.ravel(), h.ravel(), d)
+    found = []
+    for arrays in ((x, h), as_csr):
+        order = np.arange(n, dtype=np.int32)
+        bounds = _core.split_level(*arrays, np.ones(n), order, np.array([0, n]), 10, 0.05, seed, 2)
+        found.append((order, bounds))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+
+
+@given(st.integers(1, 60), st.integers(1, 20), st.integers(0, 2**32 - 1), st.integers(1, 3))
+def test_dense_group_means_are_means(n, n_groups, seed, threads):
+    rng = np.random.default_rng(seed)
+    x, weight = rng.normal(size=(n, 5)), rng.uniform(0.5, 3, size=n)
+    n_groups = min(n, n_groups)
+    group = rng.permutation(np.r_[np.arange(n_groups), rng.integers(n_groups, size=n - n_groups)])
+    means = np.full((n_groups, 5), np.nan)
+    _core.dense_group_means(x, weight, group.astype(np.int32), means, threads)
+    slow = [np.average(x[group == g], axis=0, weights=weight[group == g]) for g in range(n_groups)]
+    np.testing.assert_allclose(means, slow, atol=1e-14)
 
 
 @given(st.integers(1, 60), st.integers(1, 20), st.integers(0, 2**32 - 1))
@@ -278,3 +319,5 @@ def test_kernels_refuse_arrays_that_do_not_fit():
     call = (s.indptr.astype(np.int64), s.indices, s.data, s.data, 4, weight)
     with pytest.raises(ValueError, match="group_means"):
         _core.group_means(*call, np.array([0, 1, 2, 9], np.int32), 3, 1)
+    with pytest.raises(ValueError, match="dense_group_means"):
+        _core.dense_group_means(x, weight, np.array([0, 1, 2, 9], np.int32), np.empty((3, 4)), 1)

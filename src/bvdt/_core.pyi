@@ -171,6 +171,16 @@ def pre_order(
 ) -> None:
     """Pre-order sizes and leaf order of the tree that the merges make."""
 
+def dense_group_means(
+    x: _F,  # (N, d)
+    weight: _F,  # (N,)
+    group: _I,  # (N,)
+    means: _F,  # (n_groups, d) filled
+    threads: int,
+    /,
+) -> None:
+    """Weighted mean of each group's rows."""
+
 def group_means(
     indptr: _L,
     indices: _I,

@@ -24,6 +24,8 @@ from .tree import Tree
 Float = NDArray[np.float64]
 Int = NDArray[np.int32]
 
+_BLOCK = 1 << 16  # nodes handled at once: the temporaries stay small and in the cache
+
 
 @dataclass(frozen=True, eq=False)
 class BlockPartition:
@@ -38,7 +40,7 @@ class BlockPartition:
     def coarsest(cls, tree: Tree) -> BlockPartition:
         """Each node with its sibling: the 2(N − 1) blocks of which all valid partitions are refinements."""
         rows = np.arange(1, tree.n_nodes, dtype=np.int32)
-        return cls(rows, tree.siblings()[1:].astype(np.int32), tree.n_nodes)
+        return cls(rows, tree.siblings()[1:], tree.n_nodes)
 
     @classmethod
     def singletons(cls, tree: Tree) -> BlockPartition:
@@ -109,8 +111,14 @@ def sums_by_node(values: Float, tree: Tree) -> Float:  # (N,) -> (2N−1,)
     """Sum of a value over the points of every node: U(A) and W(B) of DESIGN 2.2, from running sums."""
     # Per-node sums differ from a running sum's difference by rounding only of the larger operand, so the
     # running sum is kept in extended precision where the platform has it.
-    total = np.concatenate([[0.0], np.cumsum(values[tree.order], dtype=np.longdouble)])
-    return np.asarray(total[tree.start + tree.size] - total[tree.start], dtype=np.float64)
+    total = np.zeros(tree.n_points + 1, np.longdouble)
+    np.cumsum(values[tree.order], out=total[1:])
+    sums = np.empty(tree.n_nodes)
+    for first in range(0, tree.n_nodes, _BLOCK):
+        nodes = slice(first, first + _BLOCK)
+        start = tree.start[nodes]
+        sums[nodes] = total[start + tree.size[nodes]] - total[start]
+    return sums
 
 
 def block_divergences(

@@ -74,35 +74,39 @@ class CoarsestProduct:
     def of(cls, tree: Tree, q: Float) -> CoarsestProduct:
         """From q by node: ``q[k − 1]`` belongs to the block of node k and its sibling."""
         is_top = tree.size > CHUNK_POINTS
-        internal = np.flatnonzero(tree.left >= 0)
-        top, inner = internal[is_top[internal]], internal[~is_top[internal]]
+        top, inner = np.flatnonzero(is_top), np.flatnonzero(~is_top & (tree.left >= 0))
         roots = np.flatnonzero(~is_top & is_top[tree.parent] if is_top[0] else tree.parent < 0)
         first_leaf = np.append(tree.start[roots], tree.n_points).astype(np.int32)
         # Slot of a node in its chunk: rank by size among the internal nodes, or after them its leaf's. A
         # parent is larger than its children, and unlike in pre-order neighbours seldom are parent and child:
         # a sweep does not wait for the value it has just written.
-        chunk = np.searchsorted(roots, np.arange(tree.n_nodes), side="right") - 1
-        inner = inner[np.argsort(chunk[inner] * CHUNK_POINTS - tree.size[inner], kind="stable")]
-        slot = tree.size[roots[chunk]] - 1 + tree.start - first_leaf[chunk]
+        chunk = np.zeros(tree.n_nodes, np.int32)  # running number of the last root up to each node
+        chunk[roots] = 1
+        np.cumsum(chunk, out=chunk)
+        chunk -= 1
+        inner = inner[np.argsort(chunk[inner] * np.int64(CHUNK_POINTS) - tree.size[inner], kind="stable")]
+        slot = tree.start + (tree.size[roots] - 1 - first_leaf[:-1])[chunk]
         slot[inner] = np.arange(len(inner)) - (first_leaf[chunk[inner]] - chunk[inner])
-        top_slot = np.empty(tree.n_nodes, np.int64)
+        top_slot = np.empty(tree.n_nodes, np.int32)
         top_slot[top] = np.arange(len(top))
         top_slot[roots] = len(top) + np.arange(len(roots))
 
-        def children(nodes: NDArray[np.intp], slots: NDArray[Any], dtype: Any) -> Any:
-            return np.stack([slots[tree.left[nodes]], slots[tree.right[nodes]]], axis=1).astype(dtype)
+        def children(nodes: NDArray[np.intp], values: NDArray[Any], dtype: Any, first_node: int = 0) -> Any:
+            both = np.empty((len(nodes), 2), dtype)
+            for column, child in enumerate((tree.left, tree.right)):
+                both[:, column] = values[child[nodes] - first_node]
+            return both
 
         chunk_of_point = np.empty(tree.n_points, np.int32)
         chunk_of_point[tree.order] = np.repeat(np.arange(len(roots), dtype=np.int32), tree.size[roots])
-        q_of = np.append(0.0, q)
         return cls(
             tree.order,
             first_leaf,
             chunk_of_point,
             children(inner, slot, np.uint16),
-            children(inner, q_of, np.float64),
+            children(inner, q, np.float64, first_node=1),
             children(top, top_slot, np.int32),
-            children(top, q_of, np.float64),
+            children(top, q, np.float64, first_node=1),
         )
 
     @cached_property

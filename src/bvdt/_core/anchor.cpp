@@ -63,13 +63,7 @@ inline double dot(const SparsePoints& p, int64_t i, const double* h) {
     return even + odd;
 }
 
-inline void prefetch(const DensePoints& p, int64_t i) {
-#ifdef __GNUC__
-    for (int64_t j = 0; j < std::min<int64_t>(p.d, 32); j += 8) __builtin_prefetch(p.x + i * p.d + j);
-#else
-    (void)p, (void)i;
-#endif
-}
+inline void prefetch(const DensePoints& p, int64_t i) { prefetch_row(p.x + i * p.d, p.d); }
 inline void prefetch(const SparsePoints&, int64_t) {}
 
 // Positions in [begin, end) that Proposition 1 leaves open, without a branch; returns how many.

@@ -66,6 +66,36 @@ void pre_order(const Matrix<int32_t>& linkage, const MutableVector<int32_t>& siz
     for (int64_t i = 0; i < n; ++i) leaf_at[start[i]] = static_cast<int32_t>(i);
 }
 
+// Weighted mean of each group's rows, (n_groups, d). Each thread takes a range of groups, and a group's rows
+// are added in their order whatever the threads.
+void dense_group_means(const Matrix<double>& x, const Vector<double>& weight, const Vector<int32_t>& group,
+                       const MutableMatrix<double>& means, [[maybe_unused]] int threads) {
+    const int64_t n = static_cast<int64_t>(x.shape(0)), d = static_cast<int64_t>(x.shape(1));
+    const int64_t n_groups = static_cast<int64_t>(means.shape(0));
+    if (weight.shape(0) != x.shape(0) || group.shape(0) != x.shape(0) || means.shape(1) != x.shape(1) ||
+        n_groups < 1 || threads < 1)
+        throw std::invalid_argument("dense_group_means: weight, group and means must match the points");
+    const int32_t* of = group.data();
+    if (std::any_of(of, of + n, [n_groups](int32_t g) { return g < 0 || g >= n_groups; }))
+        throw std::invalid_argument("dense_group_means: a group number is out of range");
+    nb::gil_scoped_release release;
+    std::vector<double> total(static_cast<size_t>(n_groups), 0);
+    for (int64_t i = 0; i < n; ++i) total[of[i]] += weight.data()[i];
+    const int64_t n_parts = threads, step = (n_groups + n_parts - 1) / n_parts;
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (int64_t part = 0; part < n_parts; ++part) {
+        const int64_t first = part * step, last = std::min(first + step, n_groups);
+        if (first < last) std::fill(means.data() + first * d, means.data() + last * d, 0.0);
+        for (int64_t i = 0; i < n; ++i) {
+            if (of[i] < first || of[i] >= last) continue;
+            const double share = weight.data()[i] / total[of[i]];
+            const double* row = x.data() + i * d;
+            double* mean = means.data() + of[i] * d;
+            for (int64_t j = 0; j < d; ++j) mean[j] += share * row[j];
+        }
+    }
+}
+
 // Weighted mean of each group's points, in CSR: (indptr, indices, x, h).
 nb::tuple group_means(const SparsePoints& points, const Vector<double>& weight, const Vector<int32_t>& group,
                       int64_t n_groups, int threads) {
@@ -131,6 +161,8 @@ void register_merges(nb::module_& m) {
     m.def("apply_merges", &apply_merges, "pairs"_a, "cluster"_a.noconvert(), "first_new"_a,
           "linkage"_a.noconvert(), "group"_a.noconvert());
     m.def("pre_order", &pre_order, "linkage"_a, "size"_a.noconvert(), "order"_a.noconvert());
+    m.def("dense_group_means", &dense_group_means, "x"_a, "weight"_a, "group"_a, "means"_a.noconvert(),
+          "threads"_a);
     m.def(
         "group_means",
         [](Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h, int64_t d,

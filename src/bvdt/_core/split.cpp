@@ -2,9 +2,10 @@
 //
 // With centres (x̄, h̄), point i belongs to the side with the smaller ⟨x_i − x̄, h_i − h̄⟩. The difference of the
 // two is linear in the point: p_i = ⟨x_i, Δh⟩ + ⟨h_i, Δx⟩ with Δ = centre₁ − centre₀, and the border lies
-// midway between the sides' mean projections. So one array of d pairs holds a split.
+// midway between the sides' mean projections. So d pairs of numbers hold a split.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "points.hpp"
@@ -30,17 +31,91 @@ Border midpoint(const std::vector<double>& p, const std::vector<char>& side,
     return {0.5 * (sum[0] / total[0] + sum[1] / total[1]), true};
 }
 
+// -- Δ of one split, and projections p_i = ⟨x_i, Δh⟩ + ⟨h_i, Δx⟩ onto it -----------------------------------
+
+BVDT_SIMD void add_rows(const double* x, const int32_t* ids, const double* scale, int64_t count, int64_t d,
+                        double* sum) {
+    for (int64_t s = 0; s < count; ++s)
+        for (int64_t j = 0; j < d; ++j) sum[j] += scale[s] * x[ids[s] * d + j];
+}
+
+// p[s] += ⟨x of ids[s], onto⟩
+BVDT_SIMD void add_dots(const double* x, const int32_t* ids, int64_t count, int64_t d, const double* onto,
+                        double* p) {
+    constexpr int64_t ahead = 12;
+    for (int64_t s = 0; s < count; ++s) {
+        if (s + ahead < count) prefetch_row(x + ids[s + ahead] * d, d);
+        const double* row = x + ids[s] * d;
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t j = 0; j < d; ++j) sum += row[j] * onto[j];
+        p[s] += sum;
+    }
+}
+
+struct DenseDelta {
+    const DensePoints& points;
+    std::vector<double> x, h;  // (d,); for self-dual data only x is kept
+
+    explicit DenseDelta(const DensePoints& points_)
+        : points(points_), x(static_cast<size_t>(points_.d)), h(x.size()) {}
+
+    bool self_dual() const { return points.x == points.h; }
+    void add(const int32_t* ids, const double* scale, int64_t count) {
+        add_rows(points.x, ids, scale, count, points.d, x.data());
+        if (!self_dual()) add_rows(points.h, ids, scale, count, points.d, h.data());
+    }
+    void project(const int32_t* ids, int64_t count, double* p) const {
+        std::fill_n(p, count, 0.0);
+        if (self_dual()) {
+            add_dots(points.x, ids, count, points.d, x.data(), p);
+            for (int64_t s = 0; s < count; ++s) p[s] *= 2;
+        } else {
+            add_dots(points.x, ids, count, points.d, h.data(), p);
+            add_dots(points.h, ids, count, points.d, x.data(), p);
+        }
+    }
+    void clear(const std::vector<int32_t>&) {
+        std::fill(x.begin(), x.end(), 0.0), std::fill(h.begin(), h.end(), 0.0);
+    }
+};
+
+struct SparseDelta {
+    const SparsePoints& points;
+    std::vector<Pair> value;  // (d,)
+
+    explicit SparseDelta(const SparsePoints& points_)
+        : points(points_), value(static_cast<size_t>(points_.d)) {}
+
+    void add(const int32_t* ids, const double* scale, int64_t count) {
+        for (int64_t s = 0; s < count; ++s) points.add_to(ids[s], scale[s], value.data());
+    }
+    void project(const int32_t* ids, int64_t count, double* p) const {
+        for (int64_t s = 0; s < count; ++s) p[s] = points.dot_both(ids[s], value.data());
+    }
+    void clear(const std::vector<int32_t>& ids) {
+        points.clear_all(ids.data(), static_cast<int64_t>(ids.size()), value.data());
+    }
+};
+
+DenseDelta delta_for(const DensePoints& points) { return DenseDelta(points); }
+SparseDelta delta_for(const SparsePoints& points) { return SparseDelta(points); }
+
+// -- 2-means on a sample of a segment ----------------------------------------------------------------------
+
 template <typename Points>
 struct Splitter {
+    using Delta = decltype(delta_for(std::declval<const Points&>()));
+
     const Points& points;
     const double* weight;
-    std::vector<Pair> delta;  // zero between uses
-    std::vector<double> p, sample_weight;
+    Delta delta;  // zero between uses
+    std::vector<double> p, sample_weight, share;
     std::vector<char> side;
     std::vector<int32_t> sample;
 
     Splitter(const Points& points_, const double* weight_)
-        : points(points_), weight(weight_), delta(static_cast<size_t>(points_.d)) {}
+        : points(points_), weight(weight_), delta(delta_for(points_)) {}
 
     void choose_sample(const int32_t* segment, int64_t n, Random& random) {
         const int64_t count = std::min({n, kSample, std::max<int64_t>(64, n / 4)});
@@ -54,17 +129,19 @@ struct Splitter {
 
     void project() {
         p.resize(sample.size());
-        for (size_t s = 0; s < sample.size(); ++s) p[s] = points.dot_both(sample[s], delta.data());
+        delta.project(sample.data(), static_cast<int64_t>(sample.size()), p.data());
     }
 
-    void clear() { points.clear_all(sample.data(), static_cast<int64_t>(sample.size()), delta.data()); }
+    void add(int32_t id, double scale) { delta.add(&id, &scale, 1); }
+
+    void clear() { delta.clear(sample); }
 
     // Two seeds, the second chosen far from the first (in proportion to the symmetrised divergence); the
     // first border lies where both are equally near.
     bool seed(Random& random) {
         const int64_t n = static_cast<int64_t>(sample.size());
         const int32_t first = sample[random.pick(sample_weight)];
-        points.add_to(first, 1.0, delta.data());
+        add(first, 1.0);
         project();
         const double own = points.self_dot(first);
         std::vector<double> far(sample.size());
@@ -72,7 +149,7 @@ struct Splitter {
             far[s] = sample_weight[s] * std::max(0.0, own + points.self_dot(sample[s]) - p[s]);
         if (std::accumulate(far.begin(), far.end(), 0.0) <= 0) return clear(), false;
         const int32_t second = sample[random.pick(far)];
-        points.add_to(second, -1.0, delta.data());
+        add(second, -1.0);
         project();
         const double at = own - points.self_dot(second);
         side.resize(sample.size());
@@ -91,9 +168,10 @@ struct Splitter {
             for (size_t s = 0; s < sample.size(); ++s) total[side[s]] += sample_weight[s];
             if (total[0] <= 0 || total[1] <= 0) return clear(), Border{};
             if (it > 0) clear();
+            share.resize(sample.size());
             for (size_t s = 0; s < sample.size(); ++s)
-                points.add_to(sample[s], (side[s] ? 1.0 : -1.0) * sample_weight[s] / total[side[s]],
-                              delta.data());
+                share[s] = (side[s] ? 1.0 : -1.0) * sample_weight[s] / total[side[s]];
+            delta.add(sample.data(), share.data(), static_cast<int64_t>(sample.size()));
             project();
             border = midpoint(p, side, sample_weight);
             bool changed = false;
@@ -125,15 +203,14 @@ double balanced_threshold(const std::vector<double>& p, double at, double smalle
 // cut.
 int64_t divide(int32_t* segment, const std::vector<double>& p, double threshold) {
     const int64_t n = static_cast<int64_t>(p.size());
-    std::vector<int32_t> above;
+    std::vector<int32_t> above(p.size());
     int64_t low = 0;
-    for (int64_t s = 0; s < n; ++s) {
-        if (p[s] > threshold)
-            above.push_back(segment[s]);
-        else
-            segment[low++] = segment[s];
+    for (int64_t s = 0; s < n; ++s) {  // both are written and one counts: no branch to guess wrong
+        const int32_t point = segment[s];
+        above[s - low] = point, segment[low] = point;
+        low += p[s] <= threshold;
     }
-    std::copy(above.begin(), above.end(), segment + low);
+    std::copy_n(above.begin(), n - low, segment + low);
     return low > 0 && low < n ? low : n / 2;  // indistinguishable points: cut evenly
 }
 
@@ -144,10 +221,10 @@ int64_t split_segment(Splitter<Points>& splitter, int32_t* segment, int64_t n, d
     const Border border = splitter.find(segment, n, random);
     if (!border.found) return splitter.clear(), n / 2;
     std::vector<double> p(static_cast<size_t>(n));
-    const Points& points = splitter.points;
-    const Pair* delta = splitter.delta.data();
+    const auto& delta = splitter.delta;
+    constexpr int64_t step = 1024;
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (int64_t s = 0; s < n; ++s) p[s] = points.dot_both(segment[s], delta);
+    for (int64_t s = 0; s < n; s += step) delta.project(segment + s, std::min(step, n - s), p.data() + s);
     splitter.clear();
     return divide(segment, p, balanced_threshold(p, border.at, smallest_side));
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gram.hpp"
+#include "lanes.hpp"
 
 namespace bvdt {
 namespace {
@@ -17,50 +18,87 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // -- squared distances ⟨x̄_a − x̄_b, h̄_a − h̄_b⟩ inside one chunk, (k, k) ------------------------------------
 
-// out[b] += (xa − x[b])·(ha − h[b]); differences before products, so nearness survives a far origin.
-BVDT_SIMD void add_products(double xa, double ha, const double* x, const double* h, int64_t k, double* out) {
-    for (int64_t b = 0; b < k; ++b) out[b] += (xa - x[b]) * (ha - h[b]);
+// Distances of the first `n_rows` items to the items of a tile, whose sums stay in registers. Differences
+// before products, so nearness survives a far origin.
+constexpr int64_t kTile = 16;
+
+BVDT_SIMD void tile_products(const double* x, const double* h, const double* tile_x, const double* tile_h,
+                             int64_t n_rows, int64_t d, double* out, int64_t stride) {
+    for (int64_t a = 0; a < n_rows; ++a) {
+        DoubleLanes low{}, high{};
+        for (int64_t j = 0; j < d; ++j) {
+            const double xa = x[a * d + j], ha = h[a * d + j];
+            const auto* xt = reinterpret_cast<const DoubleLanes*>(tile_x + j * kTile);
+            const auto* ht = reinterpret_cast<const DoubleLanes*>(tile_h + j * kTile);
+            low += (xa - xt[0]) * (ha - ht[0]), high += (xa - xt[1]) * (ha - ht[1]);
+        }
+        auto* to = reinterpret_cast<DoubleLanes*>(out + a * stride);
+        to[0] = low, to[1] = high;
+    }
 }
 
-BVDT_SIMD void add_squares(double xa, const double* x, int64_t k, double* out) {
-    for (int64_t b = 0; b < k; ++b) out[b] += (xa - x[b]) * (xa - x[b]);
+BVDT_SIMD void tile_squares(const double* x, const double* tile_x, int64_t n_rows, int64_t d, double* out,
+                            int64_t stride) {
+    for (int64_t a = 0; a < n_rows; ++a) {
+        DoubleLanes low{}, high{};
+        for (int64_t j = 0; j < d; ++j) {
+            const double xa = x[a * d + j];
+            const auto* xt = reinterpret_cast<const DoubleLanes*>(tile_x + j * kTile);
+            low += (xa - xt[0]) * (xa - xt[0]), high += (xa - xt[1]) * (xa - xt[1]);
+        }
+        auto* to = reinterpret_cast<DoubleLanes*>(out + a * stride);
+        to[0] = low, to[1] = high;
+    }
 }
 
-// Dense data: coordinates turned so that the inner loop runs over the chunk's items.
+// Dense data: each tile of items is turned, so that the inner loop runs over them.
 struct DenseDistances {
-    std::vector<double> value;  // (k, stride); only b > a of row a is meaningful
-    std::vector<double> x, h;   // (d, k)
+    std::vector<double> value;           // (k, stride); only b > a of row a is meaningful
+    std::vector<double> x, h;            // (k, d)
+    std::vector<double> tile_x, tile_h;  // (d, kTile)
     int64_t stride = 0;
+
+    const double* row(int64_t a) const { return value.data() + a * stride; }
 
     void compute(const DensePoints& points, const int32_t* item, int64_t k) {
         const int64_t d = points.d;
         const bool same = points.x == points.h;
-        stride = k;
-        value.assign(static_cast<size_t>(k * k), 0.0);
-        x.resize(static_cast<size_t>(k * d));
-        if (!same) h.resize(static_cast<size_t>(k * d));
-        for (int64_t b = 0; b < k; ++b)
-            for (int64_t j = 0; j < d; ++j) {
-                x[j * k + b] = points.x[item[b] * d + j];
-                if (!same) h[j * k + b] = points.h[item[b] * d + j];
-            }
-        for (int64_t a = 0; a + 1 < k; ++a) {
-            double* row = value.data() + a * k + a + 1;
-            for (int64_t j = 0; j < d; ++j) {
-                const double* xj = x.data() + j * k;
-                if (same) {
-                    add_squares(xj[a], xj + a + 1, k - a - 1, row);
-                } else {
-                    const double* hj = h.data() + j * k;
-                    add_products(xj[a], hj[a], xj + a + 1, hj + a + 1, k - a - 1, row);
-                }
+        stride = (k + kTile - 1) / kTile * kTile;
+        value.resize(static_cast<size_t>(k * stride));
+        gather(points.x, item, k, d, x);
+        if (!same) gather(points.h, item, k, d, h);
+        for (int64_t first = 0; first < k; first += kTile) {
+            const int64_t width = std::min(kTile, k - first);
+            double* out = value.data() + first;
+            turn(x, first, width, d, tile_x);
+            if (same) {
+                tile_squares(x.data(), tile_x.data(), first + width, d, out, stride);
+            } else {
+                turn(h, first, width, d, tile_h);
+                tile_products(x.data(), h.data(), tile_x.data(), tile_h.data(), first + width, d, out,
+                              stride);
             }
         }
+    }
+
+  private:
+    static void gather(const double* from, const int32_t* item, int64_t k, int64_t d,
+                       std::vector<double>& to) {
+        to.resize(static_cast<size_t>(k * d));
+        for (int64_t b = 0; b < k; ++b) std::copy_n(from + item[b] * d, d, to.data() + b * d);
+    }
+    static void turn(const std::vector<double>& from, int64_t first, int64_t width, int64_t d,
+                     std::vector<double>& to) {
+        to.resize(static_cast<size_t>(d * kTile));
+        for (int64_t t = 0; t < width; ++t)
+            for (int64_t j = 0; j < d; ++j) to[j * kTile + t] = from[(first + t) * d + j];
     }
 };
 
 // Sparse data: from the products, ⟨x̄_a, h̄_a⟩ + ⟨x̄_b, h̄_b⟩ − ⟨x̄_a, h̄_b⟩ − ⟨x̄_b, h̄_a⟩.
 struct SparseDistances : SparseGram {
+    const double* row(int64_t a) const { return value.data() + a * stride; }
+
     void compute(const SparsePoints& points, const int32_t* item, int64_t k) {
         SparseGram::compute(points, item, k);
         for (int64_t a = 0; a < k; ++a)
@@ -75,13 +113,50 @@ SparseDistances distances_for(const SparsePoints&) { return {}; }
 
 // -- nearest-neighbour chain --------------------------------------------------------------------------------
 
-BVDT_SIMD float row_minimum(const float* cost, const float* dead, int64_t k) {
-    float best = kInfinity;
+// The least of value[b] + dead[b].
+BVDT_SIMD float least_live(const float* value, const float* dead, int64_t k) {
+    float least = kInfinity;
+#pragma omp simd reduction(min : least)
     for (int64_t b = 0; b < k; ++b) {
-        const float value = cost[b] + dead[b];
-        best = value < best ? value : best;
+        const float now = value[b] + dead[b];
+        least = now < least ? now : least;
     }
+    return least;
+}
+
+// The smallest live cluster among those at the least value, the first of several. As a rule one single place
+// has the least value, and the first loop has found it.
+BVDT_SIMD int32_t smallest_at(float least, const float* value, const float* dead, const float* size,
+                              int32_t k) {
+    int32_t best = k, count = 0;
+#pragma omp simd reduction(min : best) reduction(+ : count)
+    for (int32_t b = 0; b < k; ++b) {
+        const bool at_least = value[b] + dead[b] == least;
+        const int32_t place = at_least ? b : k;
+        best = place < best ? place : best;
+        count += at_least;
+    }
+    if (count == 1) return best;
+    for (int32_t b = best + 1; b < k; ++b)
+        if (value[b] + dead[b] == least && size[b] < size[best]) best = b;
     return best;
+}
+
+BVDT_SIMD double largest_of(const double* value, int64_t k) {
+    double largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (int64_t b = 0; b < k; ++b) largest = value[b] > largest ? value[b] : largest;
+    return largest;
+}
+
+// Ward's costs of one cluster with others, from its squared distances.
+BVDT_SIMD void ward_costs(const double* distance, double scale, float na, const float* size, int64_t k,
+                          float* out) {
+    for (int64_t b = 0; b < k; ++b) {
+        const float scaled = static_cast<float>(distance[b] * scale);
+        const float positive = scaled > 0 ? scaled : 0;
+        out[b] = na * size[b] / (na + size[b]) * (positive < 1 ? positive : 1);
+    }
 }
 
 // Ward's update: out[x] = cost of (A∪B, x) from the rows of A and B.
@@ -105,48 +180,52 @@ struct Chain {
     std::vector<int32_t> name, chain;             // name: slot -> place in the chunk
     int64_t k = 0, live = 0;
 
-    // Largest finite cost, by which float costs are scaled: no overflow, whatever the data's units.
+    // Costs of all pairs. They are scaled by the largest distance, which is returned: floats neither overflow
+    // nor vanish, whatever the data's units.
     template <typename Distances>
     double prepare(const Distances& distances, const int32_t* item, const double* weight, int64_t n) {
         k = live = n;
-        cost.assign(static_cast<size_t>(n * n), kInfinity);
+        cost.resize(static_cast<size_t>(n * n));
         dead.assign(static_cast<size_t>(n), 0), height.assign(static_cast<size_t>(n), 0);
         size.resize(static_cast<size_t>(n)), name.resize(static_cast<size_t>(n));
+        std::iota(name.begin(), name.end(), 0);
         double largest = 0;
-        auto ward = [&](int64_t a, int64_t b) {
-            const double na = weight[item[a]], nb = weight[item[b]];
-            return na * nb / (na + nb) *
-                   std::min(std::max(0.0, distances.value[a * distances.stride + b]), 1e290);
-        };
         for (int64_t a = 0; a < n; ++a) {
-            size[a] = static_cast<float>(weight[item[a]]), name[a] = static_cast<int32_t>(a);
-            for (int64_t b = a + 1; b < n; ++b) largest = std::max(largest, ward(a, b));
+            size[a] = static_cast<float>(weight[item[a]]);
+            largest = std::max(largest, largest_of(distances.row(a) + a + 1, n - a - 1));
         }
-        const double scale = largest > 0 ? 1 / largest : 1;
-        for (int64_t a = 0; a < n; ++a)
-            for (int64_t b = a + 1; b < n; ++b)
-                cost[a * n + b] = cost[b * n + a] = static_cast<float>(ward(a, b) * scale);
-        return 1 / scale;
+        largest = largest > 0 ? std::min(largest, 1e290) : 1;
+        for (int64_t a = 0; a < n; ++a) {
+            float* row = cost.data() + a * n;
+            row[a] = kInfinity;
+            ward_costs(distances.row(a) + a + 1, 1 / largest, size[a], size.data() + a + 1, n - a - 1,
+                       row + a + 1);
+        }
+        mirror();
+        return largest;
+    }
+
+    // The upper half into the lower one, in squares that stay in the cache.
+    void mirror() {
+        constexpr int64_t side = 16;
+        for (int64_t top = 0; top < k; top += side)
+            for (int64_t left = top; left < k; left += side)
+                for (int64_t b = left; b < std::min(left + side, k); ++b)
+                    for (int64_t a = top; a < std::min(top + side, b); ++a) cost[b * k + a] = cost[a * k + b];
     }
 
     // Among clusters at the least cost: the one before in the chain, else the smallest. So equal points pair
     // up evenly instead of one cluster swallowing them one by one.
     int32_t nearest(int32_t a, int32_t before, float& least) const {
         const float* row = cost.data() + a * k;
-        least = row_minimum(row, dead.data(), k);
+        least = least_live(row, dead.data(), k);
         if (before >= 0 && row[before] == least) return before;
-        int32_t best = -1;
-        for (int64_t b = 0; b < k; ++b)
-            if (row[b] + dead[b] == least && b != a && dead[b] == 0 && (best < 0 || size[b] < size[best]))
-                best = static_cast<int32_t>(b);
-        return best;
+        return smallest_at(least, row, dead.data(), size.data(), static_cast<int32_t>(k));
     }
 
     int32_t smallest() const {
-        int32_t best = -1;
-        for (int64_t s = 0; s < k; ++s)
-            if (dead[s] == 0 && (best < 0 || size[s] < size[best])) best = static_cast<int32_t>(s);
-        return best;
+        const float least = least_live(size.data(), dead.data(), k);
+        return smallest_at(least, size.data(), dead.data(), size.data(), static_cast<int32_t>(k));
     }
 
     Merge merge(int32_t a, int32_t b, float ab) {
@@ -154,8 +233,7 @@ struct Chain {
         merge_rows(cost.data() + b * k, cost.data() + a * k, size.data(), size[a], size[b], ab, k);
         cost[a * k + a] = kInfinity;
         dead[b] = kInfinity;
-        for (int64_t x = 0; x < k; ++x)
-            if (dead[x] == 0) cost[x * k + a] = cost[a * k + x];
+        for (int64_t x = 0; x < k; ++x) cost[x * k + a] = cost[a * k + x];  // the dead's rows are not read
         size[a] += size[b], height[a] = heightened;
         --live;
         return {name[a], name[b], heightened};

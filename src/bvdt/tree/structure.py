@@ -101,9 +101,9 @@ class Tree:
         nodes[self.order] = np.flatnonzero(self.left < 0)
         return nodes
 
-    def siblings(self) -> NDArray[np.intp]:  # (2N−1,)
+    def siblings(self) -> IntArray:  # (2N−1,)
         """Sibling of each node, −1 for the root."""
-        sibling = np.full(self.n_nodes, -1, np.intp)
+        sibling = np.full(self.n_nodes, -1, np.int32)
         internal = np.flatnonzero(self.left >= 0)
         sibling[self.left[internal]] = self.right[internal]
         sibling[self.right[internal]] = self.left[internal]
@@ -112,10 +112,9 @@ class Tree:
     def depths(self) -> IntArray:  # (2N−1,)
         """Number of edges from the root to each node."""
         # +1 where a subtree opens, −1 where it closes: the running sum counts the open ancestors.
-        change = np.zeros(self.n_nodes + 1, np.int32)
         internal = np.flatnonzero(self.left >= 0)
-        np.add.at(change, internal + 1, 1)
-        np.subtract.at(change, internal + 2 * self.size[internal] - 1, 1)
+        change = -np.bincount(internal + 2 * self.size[internal] - 1, minlength=self.n_nodes + 1)
+        change[internal + 1] += 1  # each opens its own subtree, several may close at one place
         return np.cumsum(change[:-1], dtype=np.int32)
 
     @property

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import _core
 from .._running import generator, n_threads, progress_bar
@@ -34,6 +33,7 @@ Bounds = NDArray[np.int64]
 # Chunk of the first round, the largest of later ones, and shrink; measured, see docs/decisions.md.
 _DENSE, _SPARSE = (300, 300, 3.0), (1000, 2000, 6.0)
 _SMALL = 3000  # so many points are one chunk: Ward's tree itself
+_WORK = 1 << 30  # products of a thread in one kernel call, about 0.1 s
 _SMALLEST_SIDE = 0.05  # share of a segment that 2-means may split off
 
 
@@ -104,6 +104,10 @@ class _Clusters:
     arrays: tuple[Any, ...]  # as Lifted.arrays
     weight: Float  # (n,)
 
+    @property
+    def n_features(self) -> int:
+        return int(self.arrays[-1]) if len(self.arrays) > 2 else int(self.arrays[0].shape[1])
+
     def merged(self, group: Index, n_groups: int, threads: int) -> _Clusters:
         """One cluster a group: the weighted means."""
         weight = np.bincount(group, self.weight, n_groups).astype(np.float64, copy=False)
@@ -111,11 +115,15 @@ class _Clusters:
             call = (*self.arrays, self.weight, group, n_groups, threads)
             means = _core.group_means(*call)
             return _Clusters((*means, self.arrays[-1]), weight)
-        share = self.weight / weight[group]
-        average = sparse.csr_array((share, (group, np.arange(len(group)))), shape=(n_groups, len(group)))
         x, h = self.arrays
-        mean_x = average @ x
-        return _Clusters((mean_x, mean_x if h is x else average @ h), weight)
+        mean_x = self._dense_means(x, group, n_groups, threads)
+        mean_h = mean_x if h is x else self._dense_means(h, group, n_groups, threads)
+        return _Clusters((mean_x, mean_h), weight)
+
+    def _dense_means(self, x: Float, group: Index, n_groups: int, threads: int) -> Float:  # (n_groups, d)
+        means = np.empty((n_groups, x.shape[1]))
+        _core.dense_group_means(x, self.weight, group, means, threads)
+        return means
 
 
 def _agglomerate(
@@ -170,7 +178,8 @@ def _merge_chunks(
     """Ward's merges inside every chunk, children before parents, with their costs."""
     n_merges = len(order) - (len(bounds) - 1)
     pairs, costs = np.empty((n_merges, 2), np.int32), np.empty(n_merges)
-    for first, last in _slices(len(bounds) - 1, 16 * threads):
+    work = int(np.diff(bounds).max()) ** 2 * (clusters.n_features + 40)
+    for first, last in _slices(len(bounds) - 1, threads * max(16, _WORK // work)):
         made = slice(bounds[first] - first, bounds[last] - last)
         chunks = (order, bounds[first : last + 1], pairs[made], costs[made], threads)
         call = (*clusters.arrays, clusters.weight, *chunks)
