@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lanes.hpp"
+
 namespace bvdt {
 namespace {
 
@@ -13,29 +15,12 @@ BVDT_SIMD void add_scaled(double xa, const double* h, int64_t k, double* out) {
 // A tile of 64 sums stays in registers while one item's frequent features are added up: the loop in which
 // sparse chunks spend their time.
 constexpr int64_t kTile = 64;
-#if defined(__GNUC__)
-using Lanes =
-    float __attribute__((vector_size(64), aligned(4), may_alias));  // compilers split it as the CPU needs
-#else
-struct Lanes {
-    float v[16];
-    Lanes& operator+=(const Lanes& o) {
-        for (int t = 0; t < 16; ++t) v[t] += o.v[t];
-        return *this;
-    }
-    friend Lanes operator*(float x, Lanes o) {
-        for (int t = 0; t < 16; ++t) o.v[t] *= x;
-        return o;
-    }
-    float operator[](int t) const { return v[t]; }
-};
-#endif
 
 BVDT_SIMD void add_tile(const int32_t* column, const float* x, int64_t count, const float* panel,
                         double* out) {
     Lanes s0{}, s1{}, s2{}, s3{};
     for (int64_t e = 0; e < count; ++e) {
-        const Lanes* h = reinterpret_cast<const Lanes*>(panel + column[e] * kTile);
+        const Lanes* h = &lanes_at(panel + column[e] * kTile);
         s0 += x[e] * h[0], s1 += x[e] * h[1], s2 += x[e] * h[2], s3 += x[e] * h[3];
     }
     for (int t = 0; t < 16; ++t) {
