@@ -78,7 +78,7 @@ def cut(n_points, size, rng):
 @pytest.mark.parametrize("scale", [1.0, 1e-12, 1e25])
 @pytest.mark.parametrize("divergence", DIVERGENCES)
 def test_cells_compared_with_all_are_exact(divergence, scale):
-    """Random cells, so that all parts of the divergence in cells.cpp matter; scales beyond single precision."""
+    """Random cells, so that every part of the divergence in cells.cpp matters; scales beyond a float's."""
     if scale != 1 and divergence != "squared_euclidean":
         pytest.skip("its values have bounds of their own")
     rng = np.random.default_rng(0)
@@ -113,8 +113,8 @@ def test_a_point_is_compared_with_the_nearest_cells():
     )
     assert (group[indices] == group[:, None]).all()
     true, d = true_neighbors(lifted, 19)
-    assert_allclose(divergences, d, rtol=1e-6)
-    assert (indices == true).mean() > 0.95  # the groups' distance leaves few digits
+    assert_allclose(divergences, d, rtol=0, atol=1e-5)  # the groups' distance, squared, takes eight digits
+    assert (indices == true).mean() > 0.95
 
 
 def test_equal_points_beyond_one_chunk(monkeypatch):

@@ -192,7 +192,7 @@ def chunk_neighbors(*args: Any) -> None:
     divergence (N, k): the lists, to which each point of a chunk offers all others; threads."""
 
 def join_neighbors(*args: Any) -> None:
-    """As chunk_neighbors, for sparse points, with listed (N, k), a copy of index, in place of order and bounds:
+    """As chunk_neighbors, for sparse points, with listed (N, k), a copy of index, in place of order, bounds:
     each point is offered those listed by the points that it lists."""
 
 # -- cells.cpp: nearest centres of dense points --------------------------------------------------------------
