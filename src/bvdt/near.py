@@ -36,7 +36,7 @@ from .tree.ward import cut_into_chunks
 CHUNK = 2000  # points compared with each other
 ROUNDS = 3  # chunks that a sparse point is in
 JOINS = 2  # passes over neighbours of neighbours of sparse points
-CELL = 100  # dense points in a cell
+CELL = 150  # dense points in a cell
 PAIRS = 6000  # centres that a dense point is compared with, or 8 for each that is sought
 SHARE = 0.95  # λ
 FALL = 3.0  # d_ik / β_i
