@@ -59,7 +59,7 @@ class NearField:
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> NearField:
-        """Found as the module's head says; time O(N·PAIRS + (N/CELL)²) for dense data, O(N·CHUNK) for sparse."""
+        """Found as the module's head says; O(N·PAIRS + (N/CELL)²) time, for sparse data O(N·CHUNK)."""
         if isinstance(k, bool) or k != int(k) or not 1 <= k < lifted.n_points:
             raise ValueError(f"near needs an integer from 0 to {lifted.n_points - 1}; got {k!r}")
         lists = np.full((lifted.n_points, int(k)), -1, np.int32), np.full((lifted.n_points, int(k)), np.inf)
