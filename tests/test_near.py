@@ -40,9 +40,8 @@ def test_one_chunk_is_exact(divergence, as_sparse):
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("as_sparse", [False, True])
-def test_joining_finds_neighbours_of_neighbours(as_sparse):
-    lifted = random_lifted("gid", 80, np.random.default_rng(0), as_sparse=as_sparse)
+def test_joining_finds_neighbours_of_neighbours():
+    lifted = random_lifted("gid", 80, np.random.default_rng(0), as_sparse=True)
     indices, divergences = empty_lists(80, 5)
     ring = np.stack([np.roll(np.arange(80), 1), np.roll(np.arange(80), -1)], axis=1).astype(np.int32)
     _core.join_neighbors(*lifted.arrays, lifted.u, lifted.w, ring, indices, divergences, 2)
@@ -56,8 +55,10 @@ def test_joining_finds_neighbours_of_neighbours(as_sparse):
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("as_sparse", [False, True])
-def test_rounds_and_joins_find_most_and_threads_do_not_matter(as_sparse, monkeypatch):
+def test_large_data_find_most_and_threads_do_not_matter(as_sparse, monkeypatch):
     monkeypatch.setattr(bvdt.near, "CHUNK", 100)
+    monkeypatch.setattr(bvdt.near, "CELL", 30)
+    monkeypatch.setattr(bvdt.near, "PAIRS", 250)
     lifted = random_lifted("gid", 600, np.random.default_rng(0), n_features=6, as_sparse=as_sparse)
     one, two = (NearField.of(lifted, 8, np.random.default_rng(0), jobs) for jobs in (1, 2))
     assert_array_equal(one.indices, two.indices)
@@ -65,6 +66,63 @@ def test_rounds_and_joins_find_most_and_threads_do_not_matter(as_sparse, monkeyp
     assert (np.diff(one.divergences, axis=1) >= 0).all()
     _, d = true_neighbors(lifted, 8)
     assert (one.divergences <= d[:, -1:] * (1 + 1e-9) + 1e-9).mean() > 0.9
+
+
+def cut(n_points, size, rng):
+    """Cells of random points, the last one smaller."""
+    order = rng.permutation(n_points).astype(np.int32)
+    return order, np.append(np.arange(0, n_points, size), n_points)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("scale", [1.0, 1e-12, 1e25])
+@pytest.mark.parametrize("divergence", DIVERGENCES)
+def test_cells_compared_with_all_are_exact(divergence, scale):
+    """Random cells, so that every part of the divergence in cells.cpp matters; scales beyond a float's."""
+    if scale != 1 and divergence != "squared_euclidean":
+        pytest.skip("its values have bounds of their own")
+    rng = np.random.default_rng(0)
+    if scale == 1:
+        lifted = random_lifted(divergence, 150, rng, n_features=8)
+    else:
+        lifted = lift(scale * rng.normal(size=(150, 8)), divergence)
+    indices, divergences = empty_lists(150, 7)
+    cells = _core.Cells(lifted.X, lifted.H, lifted.u, lifted.w, *cut(150, 37, rng), 2)
+    cells.search(0, 3, 150, indices, divergences, 2)
+    assert (indices[:, 0] < 0).sum() == 2 + 37  # cells 3 and 4 are yet to come
+    cells.search(3, 5, 150, indices, divergences, 2)
+    _, d = true_neighbors(lifted, 7)
+    assert_allclose(divergences / scale**2, d / scale**2, rtol=1e-5, atol=1e-6)  # near ties, as above
+    chosen = np.take_along_axis(lifted.divergences(slice(None), slice(None)), indices, axis=1)
+    assert_allclose(divergences, chosen, rtol=1e-9, atol=1e-9 * scale**2)
+    assert (np.diff(divergences, axis=1) >= 0).all()
+    assert all(len(set(row)) == 7 for row in indices)
+    assert (indices != np.arange(150)[:, None]).all()
+
+
+@pytest.mark.kernel
+def test_a_point_is_compared_with_the_nearest_cells():
+    """Four far groups as cells: with pairs for one of them, each point finds its own group's points alone."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(4), 20)
+    lifted = lift(rng.normal(size=(80, 3)) + 1e4 * group[:, None], "squared_euclidean")
+    bounds = np.array([0, 20, 40, 60, 80])
+    indices, divergences = empty_lists(80, 19)
+    _core.Cells(lifted.X, lifted.H, lifted.u, lifted.w, np.arange(80, dtype=np.int32), bounds, 1).search(
+        0, 4, 20, indices, divergences, 1
+    )
+    assert (group[indices] == group[:, None]).all()
+    true, d = true_neighbors(lifted, 19)
+    assert_allclose(divergences, d, rtol=0, atol=1e-5)  # the groups' distance, squared, takes eight digits
+    assert (indices == true).mean() > 0.95
+
+
+def test_equal_points_beyond_one_chunk(monkeypatch):
+    monkeypatch.setattr(bvdt.near, "CHUNK", 100)
+    near = NearField.of(lift(np.ones((500, 3)), "squared_euclidean"), 4, np.random.default_rng(0))
+    assert_array_equal(near.divergences, 0.0)
+    assert (near.indices >= 0).all()
+    assert (near.indices != np.arange(500)[:, None]).all()
 
 
 def test_the_weights_are_the_formula():
@@ -111,8 +169,22 @@ def test_kernels_refuse_what_does_not_fit():
         _core.chunk_neighbors(*lifted.arrays, lifted.u[:3], lifted.w, order, bounds, indices, divergences, 1)
     with pytest.raises(ValueError, match="order and bounds"):
         _core.chunk_neighbors(*call, order, np.array([0, 11]), indices, divergences, 1)
+    cells = _core.Cells(*call, order, bounds, 1)
+    with pytest.raises(ValueError, match=r"\(N, k\)"):
+        cells.search(0, 1, 10, indices[:5], divergences[:5], 1)
+    for first, last, pairs in ((0, 2, 10), (-1, 1, 10), (0, 1, 2)):
+        with pytest.raises(ValueError, match="cells that there are"):
+            cells.search(first, last, pairs, indices, divergences, 1)
+    with pytest.raises(ValueError, match="one value a point"):
+        _core.Cells(*lifted.arrays, lifted.u[:3], lifted.w, order, bounds, 1)
+    with pytest.raises(ValueError, match="0…N − 1"):
+        _core.Cells(*call, order + 1, bounds, 1)
+    for wrong in ([0, 11], [0, 5], [0, 5, 5, 10]):
+        with pytest.raises(ValueError, match="bounds must"):
+            _core.Cells(*call, order, np.array(wrong), 1)
+    stored = random_lifted("gid", 10, np.random.default_rng(0), as_sparse=True)
     with pytest.raises(ValueError, match="one row a point"):
-        _core.join_neighbors(*call, indices[:5], indices, divergences, 1)
+        _core.join_neighbors(*stored.arrays, stored.u, stored.w, indices[:5], indices, divergences, 1)
 
 
 def test_text(data_folder):

@@ -39,6 +39,7 @@ def lines(rows: Rows, reasons: dict[str, dict[str, str]]) -> list[Line]:
         ),
         *(_memory(rows, f"{data}-{size}") for size in ("50k", "1m") for data in ("blobs", "digits")),
         _against(rows, 4, "kl-50k", "one tree", "nmslib", 12),
+        _against(rows, 5, "embedding", "one tree", "scikit-learn", 4),
         _against(rows, 5, "embedding", "forest", "scikit-learn", 4),  # the estimator's defaults
         growth(rows),
         *_forests(rows),
@@ -103,7 +104,8 @@ def _memory(rows: Rows, name: str) -> Line:
 
 def _against(rows: Rows, number: int, name: str, role: str, library: str, least: int) -> Line:
     job = rows.get(name, [])
-    text = f"{JOBS[name].title}, warm: ≤ 1/{least} of {library}"
+    setting = "near field" if role == "forest" else role
+    text = f"{JOBS[name].title}, {setting}, warm: ≤ 1/{least} of {library}"
     return _ratio(number, text, ours(job, role), _rivals(job, "warm", library), "warm", least)
 
 

@@ -64,8 +64,8 @@ class Record:
             file.write(json.dumps({kind: what}) + "\n")
 
     def drop(self, jobs: set[str]) -> None:
-        """Forgets the runs of these jobs."""
-        self.lines = [line for line in self.lines if line.get("run", {}).get("job") not in jobs]
+        """Forgets the runs and the profiles of these jobs."""
+        self.lines = [line for line in self.lines if next(iter(line.values()))["job"] not in jobs]
         self.path.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
 
 

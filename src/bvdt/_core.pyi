@@ -202,8 +202,33 @@ def chunk_neighbors(*args: Any) -> None:
     divergence (N, k): the lists, to which each point of a chunk offers all others; threads."""
 
 def join_neighbors(*args: Any) -> None:
-    """As chunk_neighbors, with listed (N, k), a copy of index, in place of order and bounds: each point is
-    offered those listed by the points that it lists."""
+    """As chunk_neighbors, for sparse points, with listed (N, k), a copy of index, in place of order, bounds:
+    each point is offered those listed by the points that it lists."""
+
+# -- cells.cpp: nearest centres of dense points --------------------------------------------------------------
+
+class Cells:
+    """Dense points packed cell by cell."""
+
+    def __init__(
+        self,
+        x: _F,  # (N, d)
+        h: _F,  # (N, d)
+        u: _F,  # (N,)
+        w: _F,  # (N,)
+        order: _I,  # (N,)
+        bounds: _L,  # (n_cells + 1,) cell c is order[bounds[c] : bounds[c + 1]]
+        threads: int,
+    ) -> None: ...
+    def search(
+        self,
+        first: int,  # cells first … last − 1, whose points' lists are written
+        last: int,
+        pairs: int,  # centres, at least, that a point is compared with
+        index: _I,  # (N, k)
+        divergence: _F,  # (N, k)
+        threads: int,
+    ) -> None: ...
 
 # -- blocks.cpp: Eq. (20) ------------------------------------------------------------------------------------
 

@@ -7,9 +7,13 @@ row's own bandwidth: weights fall by at most e³ over the list, whatever the uni
 as in a nearest-neighbour graph. λ_i = 0.95, or 0 for a point without a neighbour. Measured: docs/forest.md.
 Differs from DESIGN 2.9: λ_i and β_i do not follow the walk's bandwidth; softmax weights at it label worse.
 
-The centres are found, not all looked at: every round cuts the points into chunks by 2-means from other seeds,
-as the first round of a Ward tree does, and compares all pairs of a chunk; then neighbours of neighbours are
-offered twice (steps of NN-descent, Dong et al. 2011). With at most ``CHUNK`` points the result is exact.
+The centres are found, not all looked at. Up to ``CHUNK`` points all pairs are compared. More are cut by
+2-means, as in the first round of a Ward tree:
+
+- dense points once, into cells of at most ``CELL``; a point is compared with the cells whose means are the
+  nearest to it until they hold ``PAIRS`` points (an inverted file, Jégou et al. 2011, for any divergence);
+- sparse points from ``ROUNDS`` seeds, into chunks of at most ``CHUNK``; all pairs of a chunk are compared,
+  then neighbours of neighbours are offered twice (steps of NN-descent, Dong et al. 2011).
 """
 
 from __future__ import annotations
@@ -30,8 +34,10 @@ from .partition import pair_dots
 from .tree.ward import cut_into_chunks
 
 CHUNK = 2000  # points compared with each other
-ROUNDS = 3  # chunks that a point is in
-JOINS = 2  # passes over neighbours of neighbours
+ROUNDS = 3  # chunks that a sparse point is in
+JOINS = 2  # passes over neighbours of neighbours of sparse points
+CELL = 150  # dense points in a cell
+PAIRS = 6000  # centres that a dense point is compared with, or 8 for each that is sought
 SHARE = 0.95  # λ
 FALL = 3.0  # d_ik / β_i
 
@@ -53,22 +59,15 @@ class NearField:
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> NearField:
-        """Found as the module's head says; O(N·CHUNK) time."""
+        """Found as the module's head says; O(N·PAIRS + (N/CELL)²) time, for sparse data O(N·CHUNK)."""
         if isinstance(k, bool) or k != int(k) or not 1 <= k < lifted.n_points:
             raise ValueError(f"near needs an integer from 0 to {lifted.n_points - 1}; got {k!r}")
-        indices = np.full((lifted.n_points, int(k)), -1, np.int32)
-        divergences = np.full(indices.shape, np.inf)
-        call, threads = (*lifted.arrays, lifted.u, lifted.w), n_threads(n_jobs)
-        rounds, joins = (ROUNDS, JOINS) if lifted.n_points > CHUNK else (1, 0)
-        with progress_bar(progress, "nearest centres", rounds + joins) as advance:
-            for _ in range(rounds):
-                chunks = cut_into_chunks(lifted, CHUNK, rng, n_jobs)
-                _core.chunk_neighbors(*call, *chunks, indices, divergences, threads)
-                advance(1)
-            for _ in range(joins):
-                _core.join_neighbors(*call, indices.copy(), indices, divergences, threads)
-                advance(1)
-        return cls(*_exactly(lifted, indices, n_jobs))
+        lists = np.full((lifted.n_points, int(k)), -1, np.int32), np.full((lifted.n_points, int(k)), np.inf)
+        if lifted.is_sparse or lifted.n_points <= CHUNK:
+            _search_chunks(lifted, *lists, rng, n_jobs, progress)
+            return cls(*_exactly(lifted, lists[0], n_jobs))
+        _search_cells(lifted, *lists, rng, n_jobs, progress)
+        return cls(*lists)
 
     @cached_property
     def far_share(self) -> Float:  # (N,)
@@ -104,6 +103,48 @@ class NearField:
         logs = np.log(S, out=np.zeros_like(S), where=S > 0)
         d = np.where(found, self.divergences, 0.0)
         return np.asarray(-(S * (d / bandwidth + logs)).sum(axis=1))
+
+
+def _search_chunks(
+    lifted: Lifted,
+    indices: NDArray[np.int32],
+    divergences: Float,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    progress: bool,
+) -> None:
+    """Fills the lists from chunks, then from neighbours of neighbours."""
+    call, threads = (*lifted.arrays, lifted.u, lifted.w), n_threads(n_jobs)
+    rounds, joins = (ROUNDS, JOINS) if lifted.n_points > CHUNK else (1, 0)
+    with progress_bar(progress, "nearest centres", rounds + joins) as advance:
+        for _ in range(rounds):
+            chunks = cut_into_chunks(lifted, CHUNK, rng, n_jobs)
+            _core.chunk_neighbors(*call, *chunks, indices, divergences, threads)
+            advance(1)
+        for _ in range(joins):
+            _core.join_neighbors(*call, indices.copy(), indices, divergences, threads)
+            advance(1)
+
+
+def _search_cells(
+    lifted: Lifted,
+    indices: NDArray[np.int32],
+    divergences: Float,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    progress: bool,
+) -> None:
+    """Fills the lists from the nearest cells; ascending by divergence in double precision, then by index."""
+    order, bounds = cut_into_chunks(lifted, CELL, rng, n_jobs)
+    threads, n_cells = n_threads(n_jobs), len(bounds) - 1
+    cells = _core.Cells(lifted.X, lifted.H, lifted.u, lifted.w, order, bounds, threads)
+    pairs = max(PAIRS, 8 * indices.shape[1])
+    step = 512 * threads  # short kernel calls, so that Ctrl-C is answered between them
+    with progress_bar(progress, "nearest centres", n_cells) as advance:
+        for first in range(0, n_cells, step):
+            last = min(first + step, n_cells)
+            cells.search(first, last, pairs, indices, divergences, threads)
+            advance(last - first)
 
 
 def _exactly(

@@ -61,5 +61,6 @@ void register_split(nb::module_& m);
 void register_ward(nb::module_& m);
 void register_merges(nb::module_& m);
 void register_neighbors(nb::module_& m);
+void register_cells(nb::module_& m);
 
 }  // namespace bvdt

@@ -1,7 +1,7 @@
 // The bound of Eq. (18) a row, c, as a function of θ = 1/β: c, −dc/dθ and d²c/dθ² in one pass up the tree.
 //
-// c_A is the log of a sum of exponentials of −θ·d̄, at A's own blocks and, averaged over its rows, below. So its
-// derivatives are the mean and the variance of d̄ under the optimum; the optimum itself need not be made.
+// c_A is the log of a sum of exponentials of −θ·d̄, at A's own blocks and, averaged over its rows, below. So
+// its derivatives are the mean and the variance of d̄ under the optimum; the optimum itself need not be made.
 #include <cmath>
 #include <vector>
 

@@ -20,7 +20,7 @@ BVDT_SIMD void add_tile(const int32_t* column, const float* x, int64_t count, co
                         double* out) {
     FloatLanes s0{}, s1{}, s2{}, s3{};
     for (int64_t e = 0; e < count; ++e) {
-        const FloatLanes* h = reinterpret_cast<const FloatLanes*>(panel + column[e] * kTile);
+        const FloatLanes* h = &lanes_at(panel + column[e] * kTile);
         s0 += x[e] * h[0], s1 += x[e] * h[1], s2 += x[e] * h[2], s3 += x[e] * h[3];
     }
     for (int t = 0; t < 16; ++t) {

@@ -1,4 +1,5 @@
-// The compiled core: small, stateless functions of plain arrays. No kernel knows a divergence's φ;
+// The compiled core: small, stateless functions of plain arrays; only Cells keeps arrays, packed for many
+// calls. No kernel knows a divergence's φ;
 // all of them work on the lifted form d_ij = u_i + w_j − ⟨x_i, h_j⟩.
 #include "core.hpp"
 
@@ -13,4 +14,5 @@ NB_MODULE(_core, m) {
     bvdt::register_ward(m);
     bvdt::register_merges(m);
     bvdt::register_neighbors(m);
+    bvdt::register_cells(m);
 }

@@ -1,5 +1,6 @@
 // The k nearest centres of every point, approximately (DESIGN 2.9): the best of the chunks that hold the
-// point, then the best among the neighbours of its neighbours.
+// point, then, for sparse points, the best among the neighbours of its neighbours. Large dense data:
+// cells.cpp.
 //
 // Lists are (N, k), each row ascending by (divergence, index) and filled up with index −1, divergence +∞.
 #include <algorithm>
@@ -80,20 +81,6 @@ void chunk_neighbors(const Points& points, const Vector<double>& u, const Vector
 }
 
 // One point's x spread over the features, so that its product with any centre is one read of the centre.
-struct DenseRow {
-    const DensePoints& points;
-    const double* x = nullptr;
-    explicit DenseRow(const DensePoints& p) : points(p) {}
-    void open(int64_t i) { x = points.x + i * points.d; }
-    void close(int64_t) {}
-    double dot(int64_t j) const {
-        const double* h = points.h + j * points.d;
-        double sum = 0;
-        for (int64_t f = 0; f < points.d; ++f) sum += x[f] * h[f];
-        return sum;
-    }
-};
-
 struct SparseRow {
     const SparsePoints& points;
     std::vector<double> x;
@@ -112,13 +99,9 @@ struct SparseRow {
     }
 };
 
-DenseRow row_for(const DensePoints& points) { return DenseRow(points); }
-SparseRow row_for(const SparsePoints& points) { return SparseRow(points); }
-
 // Offers every point those that the points in its list list. What is listed is a copy, `listed`, so the order
 // of work does not matter.
-template <typename Points>
-void join_neighbors(const Points& points, const Vector<double>& u, const Vector<double>& w,
+void join_neighbors(const SparsePoints& points, const Vector<double>& u, const Vector<double>& w,
                     const Matrix<int32_t>& listed, const MutableMatrix<int32_t>& index,
                     const MutableMatrix<double>& divergence, int threads) {
     Lists lists = lists_of(index, divergence, points.n);
@@ -130,7 +113,7 @@ void join_neighbors(const Points& points, const Vector<double>& u, const Vector<
     nb::gil_scoped_release release;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
-        auto row = row_for(points);
+        SparseRow row(points);
         std::vector<int64_t> seen(static_cast<size_t>(points.n), -1);  // last point that met this centre
 #pragma omp for schedule(dynamic, 64)
         for (int64_t i = 0; i < points.n; ++i) {
@@ -174,17 +157,11 @@ void register_neighbors(nb::module_& m) {
           "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
     m.def("chunk_neighbors", chunks_sparse, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a,
           "order"_a, "bounds"_a, "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
-    auto join_dense = [](Matrix<double> x, Matrix<double> h, Vector<double> u, Vector<double> w,
-                         Matrix<int32_t> listed, Lists1 index, Lists2 divergence, int threads) {
-        join_neighbors(dense_points(x, h), u, w, listed, index, divergence, threads);
-    };
     auto join_sparse = [](Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h,
                           int64_t d, Vector<double> u, Vector<double> w, Matrix<int32_t> listed, Lists1 index,
                           Lists2 divergence, int threads) {
         join_neighbors(sparse_points(indptr, indices, x, h, d), u, w, listed, index, divergence, threads);
     };
-    m.def("join_neighbors", join_dense, "x"_a, "h"_a, "u"_a, "w"_a, "listed"_a, "index"_a.noconvert(),
-          "divergence"_a.noconvert(), "threads"_a);
     m.def("join_neighbors", join_sparse, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a,
           "listed"_a, "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
 }

@@ -101,6 +101,10 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
         )
         return self
 
+    def fit_transform(self, X: Any, y: Any = None) -> Float:  # (n_points, n_components)
+        """The coordinates of the points X; ``transform`` would first look for each of them."""
+        return self.fit(X).embedding_
+
     def transform(self, X: Any) -> Float:  # (n_new, n_components)
         """Coordinates of new points by Nyström's formula; those of the fit keep theirs."""
         check_is_fitted(self)
