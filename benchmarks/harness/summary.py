@@ -102,4 +102,4 @@ def too_long(method: Method, job: Job, runs: list[Run], limit: float) -> str:
     expected = factor * statistics.median(times) if times else 0.0
     if expected <= limit:
         return ""
-    return f"not run: {factor} × its time at 50 000 points is {expected:.0f} s, more than the limit of {limit:g} s"
+    return f"not run: {factor} × its time at 50 000 points is {expected:.0f} s, the limit {limit:g} s"
