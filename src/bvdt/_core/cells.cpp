@@ -5,9 +5,10 @@
 // ΔX = x̄_B − x̄_A and ΔH = h̄_B − h̄_A, the divergence falls into parts as small as the cells and their
 // distance, so single precision is enough to rank:
 //
-//     d_ab = (u_a − ⟨x_a, h̄_A⟩ + c_A) − ⟨x', ΔH⟩                             a row's part, once a cell
-//          + (w_b − ⟨x̄_B, h'⟩ − c_B) + ⟨ΔX, h'⟩ + (c_B − c_A − ⟨x̄_A, ΔH⟩)     a centre's part, once a cell of
-//          rows − ⟨x', h'⟩                                                          the product
+//     d_ab = (u_a − ⟨x_a, h̄_A⟩ + c_A) − ⟨x', ΔH⟩                    a row's part, once a cell
+//          + (w_b − ⟨x̄_B, h'⟩ − c_B) + ⟨ΔX, h'⟩                     a centre's part, once a cell of rows
+//          + (c_B − c_A − ⟨x̄_A, ΔH⟩)
+//          − ⟨x', h'⟩                                               the product
 //
 // with c the mean of w − ⟨x̄, h'⟩ over a cell. Centres are packed in blocks of 16: block t of cell B holds
 // h' as (d, 16). x is multiplied by scale_x and h by scale_h, so that neither overflow nor underflow is near.
