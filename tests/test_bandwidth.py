@@ -62,6 +62,19 @@ def test_entropy_rises_with_the_bandwidth_and_targets_are_met():
         assert 0 < beta < np.inf
 
 
+@pytest.mark.parametrize("least", [1e-16, 1e-100, 1e-300])
+def test_points_that_are_almost_twins_do_not_mislead_it(least):
+    """The smallest divergence is the bracket's end, 1e16 times and more below what matters."""
+    rng = np.random.default_rng(0)
+    op = TransitionOperator(random_lifted("gid", 400, rng), random_tree(400, rng), bandwidth="auto")
+    divergence = op.mean_divergence.copy()
+    divergence[np.argsort(divergence)[:4]] = least
+    found = bandwidth_for_entropy(
+        np.log(NEIGHBOURS), divergence, lambda beta: bound_curve(divergence, op.tree, op.partition, beta)
+    )
+    assert_allclose(found, op.bandwidth, rtol=0.1)
+
+
 def test_scaling_the_divergences_scales_the_bandwidth():
     rng = np.random.default_rng(0)
     lifted = random_lifted("squared_euclidean", 50, rng)

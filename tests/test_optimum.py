@@ -143,6 +143,8 @@ def test_curve_against_the_optimum_and_finite_differences(n_points, extra_blocks
     mass = tree.size[partition.rows].astype(float) * tree.size[partition.cols] * found.q
     assert_allclose(curve.value, found.log_value[0], rtol=1e-12, atol=1e-12)
     assert_allclose(curve.divergence, mass @ dbar / n_points, rtol=1e-10)
+    log_q = np.log(found.q, where=found.q > 0, out=np.zeros_like(found.q))
+    assert_allclose(curve.entropy, -mass @ log_q / n_points, rtol=1e-10, atol=1e-12)
     assert curve == bound_curve(dbar, tree, partition, bandwidth, n_jobs=2)
     if 1e-3 < bandwidth < 1e3:
         theta, step = 1 / bandwidth, 1e-4 / bandwidth

@@ -291,7 +291,7 @@ def curve_coarsest(
     bandwidth: float,
     threads: int,
     /,
-) -> tuple[float, float, float]: ...  # c, −dc/dθ, d²c/dθ²
+) -> tuple[float, float, float, float]: ...  # c, entropy, −dc/dθ, d²c/dθ²
 def curve_blocks(
     size: _I,  # (2N−1,)
     parent: _I,  # (2N−1,)
@@ -301,7 +301,7 @@ def curve_blocks(
     bandwidth: float,
     threads: int,
     /,
-) -> tuple[float, float, float]: ...
+) -> tuple[float, float, float, float]: ...
 
 # -- optimum.cpp: Eq. (18) under Eq. (3) ---------------------------------------------------------------------
 

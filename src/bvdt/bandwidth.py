@@ -53,7 +53,8 @@ def bandwidth_for_entropy(target: float, mean_divergence: Float, curve: Callable
     the range.
     """
     positive = mean_divergence[mean_divergence > 0]
-    low, high = np.log(positive.min()) - 5.0, np.log(positive.max()) + 5.0
+    high = np.log(positive.max()) + 5.0
+    low = max(np.log(positive.min()) - 5.0, high - 650.0)  # d̄/β stays far from overflow
     least, most = curve(float(np.exp(low))), curve(float(np.exp(high)))
     reach = most.entropy - least.entropy
     if reach < 1e-9:

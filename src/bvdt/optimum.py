@@ -77,13 +77,9 @@ class Curve(NamedTuple):
 
     bandwidth: float
     value: float  # c = lower_bound / N
+    entropy: float  # mean of the rows of Q, in nats: c − θ·dc/dθ
     divergence: float  # −dc/dθ, the mean of d̄ under the optimum
     variance: float  # d²c/dθ², never negative: c is a maximum of lines in θ
-
-    @property
-    def entropy(self) -> float:
-        """Mean entropy of the rows of Q in nats, c + θ·d̄."""
-        return self.value + self.divergence / self.bandwidth
 
     @property
     def entropy_slope(self) -> float:

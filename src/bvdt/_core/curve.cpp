@@ -11,36 +11,37 @@ namespace bvdt {
 namespace {
 
 struct Curve {
-    double value, mean, variance;
+    double value, entropy, mean, variance;
 };
 
-// log(e^a + e^b), with the mean and the variance of the two together.
+// log(e^a + e^b), with the entropy, the mean and the variance of the two together.
 Curve either(const Curve& a, const Curve& b) {
     if (a.value == kMinusInfinity) return b;
     if (b.value == kMinusInfinity) return a;
     const double ratio = std::exp(-std::abs(a.value - b.value));
     const double large = 1.0 / (1.0 + ratio), small = ratio * large;
     const double of_a = a.value > b.value ? large : small, of_b = a.value > b.value ? small : large;
+    const double more = std::log1p(ratio), choice = more + small * std::abs(a.value - b.value);
     const double apart = a.mean - b.mean;
-    return {std::max(a.value, b.value) + std::log1p(ratio), of_a * a.mean + of_b * b.mean,
+    return {std::max(a.value, b.value) + more, of_a * a.entropy + of_b * b.entropy + choice,
+            of_a * a.mean + of_b * b.mean,
             of_a * a.variance + of_b * b.variance + large * small * apart * apart};
 }
 
 Curve own_blocks(const BlockWeights& w, int64_t k) {
-    Curve sum = {kMinusInfinity, 0, 0};
-    if (!w.first) {
-        if (k == 0) return sum;
-        return {w.log_weight(k - 1, w.size[w.parent[k]] - w.size[k]), w.dbar[k - 1], 0};
-    }
-    for (int64_t b = w.first[k]; b < w.first[k + 1]; ++b)
-        sum = either(sum, {w.log_weight(b, w.size[w.cols[b]]), w.dbar[b], 0});
+    Curve sum = {kMinusInfinity, 0, 0, 0};
+    const auto block = [&](int64_t b, int64_t n_cols) {
+        return Curve{w.log_weight(b, n_cols), w.log(n_cols), w.dbar[b], 0};
+    };
+    if (!w.first) return k == 0 ? sum : block(k - 1, w.size[w.parent[k]] - w.size[k]);
+    for (int64_t b = w.first[k]; b < w.first[k + 1]; ++b) sum = either(sum, block(b, w.size[w.cols[b]]));
     return sum;
 }
 
 Curve above(const BlockWeights& w, int64_t k, const Curve& left, const Curve& right) {
     const double total = w.size[k], l = w.size[k + 1] / total, r = (total - w.size[k + 1]) / total;
-    return either(own_blocks(w, k), {l * left.value + r * right.value, l * left.mean + r * right.mean,
-                                     l * left.variance + r * right.variance});
+    return either(own_blocks(w, k), {l * left.value + r * right.value, l * left.entropy + r * right.entropy,
+                                     l * left.mean + r * right.mean, l * left.variance + r * right.variance});
 }
 
 // A subtree, from its last node to its root: what a node needs is then on top of the stack, left above right.
@@ -79,7 +80,7 @@ nb::tuple curve(const BlockWeights& w, int64_t n_nodes, int threads) {
         }
         root = done.back();
     }
-    return nb::make_tuple(root.value, root.mean, root.variance);
+    return nb::make_tuple(root.value, root.entropy, root.mean, root.variance);
 }
 
 nb::tuple curve_coarsest(Vector<int32_t> size, Vector<int32_t> parent, Vector<double> dbar, double bandwidth,
