@@ -60,7 +60,7 @@ def growth(rows: dict[str, list[Row]], path: Path) -> None:
                 style = {"marker": "o" if points[0][1].is_rival else "*"}
                 axis.plot([n for n, _ in points], [r.warm.median for _, r in points], label=name, **style)
         axis.set(xscale="log", yscale="log", title=title, xlabel="points", ylabel="warm, s")
-        if curves:
+        if axis.lines:
             axis.legend(fontsize=7)
     figure.savefig(path, dpi=110)
     plt.close(figure)
