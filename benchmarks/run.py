@@ -93,6 +93,7 @@ def measure_job(job: Job, record: Record, wanted: argparse.Namespace, work: Path
     failed = {library.name for library in LIBRARIES if environments.failure(library)}
     methods = [m for m in summary.methods_of(job) if m.library not in failed and named(m, wanted.only)]
     runs = record.runs
+    record.add("rules", {"job": job.name, "limit": wanted.limit, "slow": min(wanted.slow, 1e9)})
     for method, repeat in measure.pending(job, methods, runs, wanted.repeats, wanted.slow):
         place = job.prepare(work / "data", wanted.points)
         reason = summary.too_long(method, job, runs, wanted.limit)
@@ -140,6 +141,7 @@ def write_page(record: Record, folder: Path) -> None:
     facts: dict[str, Any] = {
         "machine": machine(),
         "versions": {x.name: environments.versions(x) for x in LIBRARIES},
+        "rules": {line["rules"]["job"]: line["rules"] for line in record.lines if "rules" in line},
         "profiles": {p["profile"]["job"]: p["profile"]["stages"] for p in record.lines if "profile" in p},
     }
     (folder / "README.md").write_text(render.markdown(facts, rows, reasons, lines))

@@ -22,7 +22,13 @@ result, with nothing compiled before. A line with * is ours.
 
 def markdown(facts: dict[str, Any], rows: dict[str, list[Row]], reasons: Any, lines: list[Line]) -> str:
     """The whole page."""
-    parts = [HEAD, machine(facts), acceptance(lines), "![time against accuracy](time_accuracy.png)\n"]
+    parts = [
+        HEAD,
+        machine(facts),
+        rules(facts.get("rules", {})),
+        acceptance(lines),
+        "![time against accuracy](time_accuracy.png)\n",
+    ]
     for name, job in JOBS.items():
         if rows.get(name) and not job.group:
             parts.append(table(job, rows[name], reasons.get(name, {})))
@@ -34,6 +40,17 @@ def machine(facts: dict[str, Any]) -> str:
     """Where and with what."""
     versions = ", ".join(v for v in facts.get("versions", {}).values() if v)
     return f"{facts['machine']}. {versions}.\n"
+
+
+def rules(found: dict[str, dict[str, Any]]) -> str:
+    """How long a call was allowed to take, and what ran once."""
+    said = []
+    for limit, slow in sorted({(r["limit"], r["slow"]) for r in found.values()}):
+        jobs = [name for name, r in found.items() if (r["limit"], r["slow"]) == (limit, slow)]
+        once = f"; what took more than {slow:g} s, both calls together, ran once" if slow < 1e9 else ""
+        which = "" if len(jobs) == len(found) else f" ({', '.join(jobs)})"
+        said.append(f"A call was given {limit:g} s{once}{which}.")
+    return " ".join(said) + "\n" if said else ""
 
 
 def acceptance(lines: list[Line]) -> str:
