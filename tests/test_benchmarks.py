@@ -19,7 +19,7 @@ from harness.jobs import GROWTH_DENSE, JOBS, chosen, labelled  # noqa: E402
 from harness.measure import Record, Run  # noqa: E402
 from harness.methods import ABSENT, LIBRARIES, METHODS  # noqa: E402
 from harness.stages import Clock  # noqa: E402
-from rivals import common  # noqa: E402
+from rivals import common, spreading  # noqa: E402
 
 
 def runs_of(job: str, method: str, warm: float, cold: float, *, accuracy: float = 0.9, peak: int = 2**20):
@@ -188,13 +188,13 @@ def test_common_propagation_and_tf_idf_are_the_usual_ones():
     X = rng.normal(size=(80, 3))
     directed = kneighbors_graph(X, 10).toarray()
     indices = np.stack([np.append(np.flatnonzero(row)[::-1], i) for i, row in enumerate(directed)])
-    W = common.graph(common.without_self(indices))
+    W = spreading.graph(spreading.without_self(indices))
     assert_allclose(W.toarray(), (directed + directed.T) / 2)
-    S = common.normalized(W).toarray()
+    S = spreading.normalized(W).toarray()
     Y0 = np.zeros((80, 2))
     Y0[[0, 1], [0, 1]] = 1.0
     limit = np.linalg.solve(np.eye(80) - 0.9 * S, Y0)
-    assert (common.spread(S, Y0) == limit.argmax(axis=1)).mean() > 0.95
+    assert (spreading.spread(S, Y0) == limit.argmax(axis=1)).mean() > 0.95
 
 
 def test_labelling_has_every_class():

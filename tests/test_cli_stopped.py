@@ -94,3 +94,22 @@ def test_a_signal_to_a_real_process(tmp_path, number, code, said):
     assert err == said
     assert "Wrote" not in out
     assert sorted(p.name for p in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_waits_for_an_import_to_end(tmp_path, number, code):
+    (tmp_path / "slow.py").write_text(
+        f"import signal, time\nsignal.raise_signal(signal.{number})\ntime.sleep(0.1)\nprint('imported')\n"
+    )
+    program = """
+import sys, time
+from bvdt.cli import interrupts
+interrupts.handle()
+try:
+    import slow
+    time.sleep(60)
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "imported\n", "")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .common import Data, K, spread_over
+from .common import Data
+from .spreading import K, spread_over
 
 BLOCK = 1000  # rows at a time
 

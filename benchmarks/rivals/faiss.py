@@ -7,7 +7,8 @@ from typing import Any
 import faiss
 import numpy as np
 
-from .common import THREADS, Data, K, spread_over
+from .common import THREADS, Data
+from .spreading import K, spread_over
 
 faiss.omp_set_num_threads(THREADS)
 

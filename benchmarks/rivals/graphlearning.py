@@ -5,7 +5,8 @@ from __future__ import annotations
 import graphlearning as gl
 import numpy as np
 
-from .common import Data, K, tf_idf
+from .common import Data, tf_idf
+from .spreading import K
 
 
 def text_laplace(data: Data) -> np.ndarray:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import mlpack
 import numpy as np
 
-from .common import Data, K, spread_over
+from .common import Data
+from .spreading import K, spread_over
 
 
 def dense(data: Data) -> np.ndarray:

@@ -8,7 +8,8 @@ import nmslib
 import numpy as np
 from scipy import sparse
 
-from .common import THREADS, Data, K, spread_over, tf_idf
+from .common import THREADS, Data, tf_idf
+from .spreading import K, spread_over
 
 
 def text(data: Data) -> np.ndarray:

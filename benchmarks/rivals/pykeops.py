@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from pykeops.numpy import LazyTensor
 
-from .common import Data, K, spread_over
+from .common import Data
+from .spreading import K, spread_over
 
 
 def dense(data: Data) -> np.ndarray:

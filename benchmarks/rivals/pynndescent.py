@@ -8,7 +8,8 @@ import numba
 import numpy as np
 from pynndescent import NNDescent
 
-from .common import THREADS, Data, K, spread_over, tf_idf
+from .common import THREADS, Data, tf_idf
+from .spreading import K, spread_over
 
 
 def text(data: Data) -> np.ndarray:

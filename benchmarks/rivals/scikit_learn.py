@@ -9,7 +9,8 @@ from sklearn.manifold import SpectralEmbedding
 from sklearn.neighbors import NearestNeighbors
 from sklearn.semi_supervised import LabelSpreading
 
-from .common import ALPHA, THREADS, Data, K, spread_over, tf_idf
+from .common import THREADS, Data, tf_idf
+from .spreading import ALPHA, K, spread_over
 
 warnings.simplefilter("ignore", UserWarning)  # a graph that falls apart
 

@@ -10,13 +10,13 @@ from .forest import ForestOperator
 from .linear import WalkOperator
 from .operator import TransitionOperator
 from .partition import BlockPartition
-from .storage import load
 from .tree import Tree
 from .walks import pagerank, propagate_labels, stationary_distribution
 
 if TYPE_CHECKING:
     from . import datasets
     from .estimators import LabelPropagation, SpectralClustering, SpectralEmbedding
+    from .storage import load
     from .text import text_pipeline
 
 __all__ = [
@@ -40,18 +40,21 @@ __all__ = [
 ]
 
 
+_ON_FIRST_USE = {
+    "LabelPropagation": "estimators",
+    "SpectralClustering": "estimators",
+    "SpectralEmbedding": "estimators",
+    "load": "storage",
+    "text_pipeline": "text",
+}
+
+
 def __getattr__(name: str) -> Any:
-    """Estimators and data sets on first use: they import scikit-learn and more, the rest does not."""
+    """Estimators, storage and data sets on first use: they import scikit-learn and more."""
     if name == "datasets":
         return import_module(".datasets", __name__)
-    if name in ("LabelPropagation", "SpectralClustering", "SpectralEmbedding"):
-        from . import estimators
-
-        return getattr(estimators, name)
-    if name == "text_pipeline":
-        from .text import text_pipeline
-
-        return text_pipeline
+    if name in _ON_FIRST_USE:
+        return getattr(import_module(f".{_ON_FIRST_USE[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

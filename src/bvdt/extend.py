@@ -23,13 +23,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.linalg import LinearOperator
+from scipy import sparse, special
 
 from . import memory
 from .lift import Lifted
+from .linear_operator import LinearOperator
 from .optimum import Float
 from .partition import pair_dots
 from .tree import Tree
@@ -44,28 +43,22 @@ UPPER = 1024
 _BATCH = 1 << 20  # pairs at once
 
 
-class ExtendedOperator(LinearOperator):  # type: ignore[misc]  # scipy has no types
+class ExtendedOperator(LinearOperator):
     """Rows of n_new points over the N training points; each sums to 1. ``weight`` is the ``twin``'s m."""
 
     def __init__(self, operator: WalkOperator, twin: NDArray[np.intp], weight: Float) -> None:
         super().__init__(operator.dtype, (len(twin), operator.shape[0]))
         self.operator, self.twin, self.weight = operator, twin, weight
 
-    def _matmat(self, V: Any) -> Any:
-        V = np.asarray(V)
+    def _apply(self, V: NDArray[Any], transpose: bool) -> NDArray[Any]:
         m = self._weights(V)
-        return (1 - m) * (self.operator @ V)[self.twin] + m * V[self.twin]
-
-    def _rmatmat(self, V: Any) -> Any:
-        V = np.asarray(V)
-        m = self._weights(V)
+        if not transpose:
+            return np.asarray((1 - m) * (self.operator @ V)[self.twin] + m * V[self.twin])
         to_walk = np.zeros((self.shape[1], *V.shape[1:]), np.result_type(self.dtype, V.dtype))
         to_stay = np.zeros_like(to_walk)
         np.add.at(to_walk, self.twin, (1 - m) * V)
         np.add.at(to_stay, self.twin, m * V)
-        return self.operator.T @ to_walk + to_stay
-
-    _matvec, _rmatvec = _matmat, _rmatmat
+        return np.asarray(self.operator.T @ to_walk + to_stay)
 
     def _weights(self, V: NDArray[Any]) -> NDArray[Any]:
         dtype = np.result_type(self.dtype, V.dtype)
@@ -97,7 +90,7 @@ def extend(op: WalkOperator, X_new: Any) -> ExtendedOperator:
     new = lifting.transform(X_new)
     twin, divergence = _nearest(op, new)
     # e^{−d}/(e^{−d} + e^{r}) is the logistic function of −d − r.
-    weight = scipy.special.expit(-divergence / op.bandwidth - op.row_values()[twin])
+    weight = special.expit(-divergence / op.bandwidth - op.row_values()[twin])
     return ExtendedOperator(op, twin, weight)
 
 

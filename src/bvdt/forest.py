@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ._running import generator
+from ._scipy import scipy
 from .lift import Lifted
 from .linear import WalkOperator, check_dtype
 from .near import NearField

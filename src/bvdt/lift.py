@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from . import memory
+from ._scipy import issparse, scipy
 from .divergences import BregmanDivergence, get
 from .points import as_points, extremes, refuse_entry
 from .smoothing import resolve_smoothing
@@ -46,7 +46,7 @@ class Lifting:
             )
         _check_closed_domain(X, self.divergence, given)
         _, X = self.divergence.prepare(X)
-        X = sparse.csr_array(X) if self.sparse else _dense(X, self.divergence)
+        X = scipy.sparse.csr_array(X) if self.sparse else _dense(X, self.divergence)
         return self._lift(X, given)
 
     def _lift(self, X: Any, given: Any) -> Lifted:
@@ -82,7 +82,7 @@ class Lifted:
 
     @property
     def is_sparse(self) -> bool:
-        return bool(sparse.issparse(self.X))
+        return issparse(self.X)
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -100,7 +100,7 @@ class Lifted:
     def divergences(self, rows: Any, centres: Any) -> Float:  # (n_rows, n_centres)
         """Exact divergences d_ij of chosen rows against chosen centres, never below 0."""
         inner = self.X[rows] @ self.H[centres].T
-        inner = inner.toarray() if sparse.issparse(inner) else inner
+        inner = inner.toarray() if issparse(inner) else inner
         return np.asarray(np.maximum(self.u[rows][:, None] + self.w[centres][None, :] - inner, 0.0))
 
 
@@ -123,15 +123,15 @@ def lift(
         X = _dense(X, divergence)
     divergence, X = divergence.prepare(X)
     e = resolve_smoothing(X, divergence, smoothing)
-    if sparse.issparse(X) and X.nnz == X.shape[0] * X.shape[1] and not divergence.domain.contains(e).all():
+    if issparse(X) and X.nnz == X.shape[0] * X.shape[1] and not divergence.domain.contains(e).all():
         X = X.toarray()  # every entry stored and no baseline: as large as the sparse form
-    is_sparse = sparse.issparse(X)
+    is_sparse = issparse(X)
     offset = X.mean(axis=0) if divergence.translation_invariant and not is_sparse else None
     return Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse)._lift(X, given)
 
 
 def _dense(X: Any, divergence: BregmanDivergence) -> Any:
-    if not sparse.issparse(X):
+    if not issparse(X):
         return X
     n_points, n_features = X.shape
     purpose = f"{divergence.name} on sparse X ({n_points} × {n_features}) is computed dense; it"
@@ -177,7 +177,7 @@ def _lift_sparse(X: Any, lifting: Lifting) -> Lifted:
 
 
 def _with_data(X: Any, data: Float) -> Any:
-    return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+    return scipy.sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
 def _row_blocks(indptr: Any) -> Iterator[slice]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy.sparse.linalg import LinearOperator
 
 from . import memory
 from .lift import Lifted
+from .linear_operator import LinearOperator
 from .optimum import Float
 from .tree import Tree
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .quality import Quality
 
 
-class WalkOperator(LinearOperator):  # type: ignore[misc]  # scipy has no types
+class WalkOperator(LinearOperator):
     """Row-stochastic N×N matrix over the points of a tree, or of several: a SciPy linear operator.
 
     A kind of walk gives ``_times``, ``row``, ``row_values``, ``members``, ``n_blocks`` and ``astype``; the
@@ -76,8 +76,7 @@ class WalkOperator(LinearOperator):  # type: ignore[misc]  # scipy has no types
 
     # -- products -----------------------------------------------------------------------------------------
 
-    def _apply(self, v: Any, transpose: bool) -> NDArray[Any]:  # (N,) or (N, k), shape kept
-        v = np.asarray(v)
+    def _apply(self, v: NDArray[Any], transpose: bool) -> NDArray[Any]:  # (N,) or (N, k), shape kept
         if np.issubdtype(v.dtype, np.complexfloating):
             return np.asarray(self._apply(v.real, transpose) + 1j * self._apply(v.imag, transpose))
         columns = np.ascontiguousarray(v, self._dtype_for(v)).reshape(self.shape[0], -1)
@@ -87,24 +86,6 @@ class WalkOperator(LinearOperator):  # type: ignore[misc]  # scipy has no types
         """Of a product with real v."""
         dtype = np.result_type(self.dtype, np.asarray(v).dtype)
         return np.dtype(np.float32 if dtype == np.float32 else np.float64)
-
-    def _matvec(self, v: Any) -> NDArray[Any]:
-        return self._apply(v, transpose=False)
-
-    def _matmat(self, V: Any) -> NDArray[Any]:
-        return self._apply(V, transpose=False)
-
-    def _rmatvec(self, v: Any) -> NDArray[Any]:
-        return self._apply(v, transpose=True)
-
-    def _rmatmat(self, V: Any) -> NDArray[Any]:
-        return self._apply(V, transpose=True)
-
-    def _transpose(self) -> LinearOperator:
-        return _Transpose(self)
-
-    def _adjoint(self) -> LinearOperator:
-        return _Transpose(self)
 
     def symmetrized(self) -> SymmetrizedOperator:
         """S = D^(−1/2)·(Q + Qᵀ)/2·D^(−1/2), for Lanczos and for label spreading (Zhou et al. 2003)."""
@@ -166,39 +147,13 @@ def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     return np.dtype(dtype)
 
 
-class _Transpose(LinearOperator):  # type: ignore[misc]
-    """Qᵀ, sharing Q's arrays."""
-
-    def __init__(self, operator: WalkOperator) -> None:
-        super().__init__(operator.dtype, operator.shape)
-        self._operator = operator
-
-    def _matvec(self, v: Any) -> Any:
-        return self._operator._rmatvec(v)
-
-    def _matmat(self, V: Any) -> Any:
-        return self._operator._rmatmat(V)
-
-    def _rmatvec(self, v: Any) -> Any:
-        return self._operator._matvec(v)
-
-    def _rmatmat(self, V: Any) -> Any:
-        return self._operator._matmat(V)
-
-    def _transpose(self) -> LinearOperator:
-        return self._operator
-
-    def _adjoint(self) -> LinearOperator:
-        return self._operator
-
-
-class SymmetrizedOperator(LinearOperator):  # type: ignore[misc]
+class SymmetrizedOperator(LinearOperator):
     """S = D^(−1/2)·(Q + Qᵀ)/2·D^(−1/2) with D the row sums of (Q + Qᵀ)/2; eigenvalues in [−1, 1].
 
     ``degrees`` is the diagonal of D; D^(1/2)·1 is the eigenvector of eigenvalue 1.
     """
 
-    def __init__(self, operator: LinearOperator) -> None:
+    def __init__(self, operator: Any) -> None:
         super().__init__(operator.dtype, operator.shape)
         self.operator = operator
         self.degrees: Float = np.asarray(self.mean_with_transpose(np.ones(operator.shape[0])), np.float64)
@@ -214,20 +169,15 @@ class SymmetrizedOperator(LinearOperator):  # type: ignore[misc]
             return self.operator._times_both(columns).reshape(np.shape(V))
         return (self.operator @ V + self.operator.T @ V) / 2
 
-    def _matmat(self, V: Any) -> Any:
-        V = np.asarray(V)
+    def _apply(self, V: NDArray[Any], transpose: bool = False) -> NDArray[Any]:
         scale = self._scale.reshape(-1, *[1] * (V.ndim - 1))
         scale = scale.astype(np.result_type(self.dtype, V.dtype), copy=False)
         product = self.mean_with_transpose(scale * V)
         product *= scale
-        return product
+        return np.asarray(product)
 
-    _matvec = _rmatvec = _rmatmat = _matmat
-
-    def _transpose(self) -> LinearOperator:
-        return self
-
-    def _adjoint(self) -> LinearOperator:
+    def transpose(self) -> SymmetrizedOperator:
+        """Itself."""
         return self
 
     def toarray(self) -> Float:

@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from . import _core
 from ._running import n_threads, progress_bar
+from ._scipy import scipy
 from .lift import Lifted
 from .optimum import Float
 from .partition import pair_dots
@@ -84,7 +84,7 @@ class NearField:
         weight *= (1.0 - self.far_share[:, None]) / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)
         first = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
         n_points = len(self.indices)
-        return sparse.csr_array((weight[found], self.indices[found], first), shape=(n_points, n_points))
+        return scipy.sparse.csr_array((weight[found], self.indices[found], first), shape=(n_points, n_points))
 
     @cached_property
     def transposed(self) -> Any:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from . import _core
 from ._running import n_threads
+from ._scipy import issparse, scipy
 from .lift import Lifted
 from .tree import Tree
 
@@ -185,7 +185,9 @@ def _sparse_node_sums(X: Any, tree: Tree) -> Any:  # CSR (N, d) -> CSR (2N−1, 
     indptr = np.concatenate([[0], np.cumsum(tree.size, dtype=np.int64)])
     within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], tree.size)
     points = tree.order[np.repeat(tree.start, tree.size) + within]
-    membership = sparse.csr_array((np.ones(len(points)), points, indptr), shape=(tree.n_nodes, tree.n_points))
+    membership = scipy.sparse.csr_array(
+        (np.ones(len(points)), points, indptr), shape=(tree.n_nodes, tree.n_points)
+    )
     sums = membership @ X
     sums.sort_indices()
     return sums
@@ -195,7 +197,7 @@ def pair_dots(X: Any, H: Any, a: NDArray[Any], b: NDArray[Any], n_jobs: int | No
     """⟨X[a[e]], H[b[e]]⟩ for each pair e; X and H both dense or both CSR; fastest when ``a`` is sorted."""
     out = np.empty(len(a))
     pairs = np.ascontiguousarray(a, np.int32), np.ascontiguousarray(b, np.int32)
-    is_sparse = sparse.issparse(X)
+    is_sparse = issparse(X)
     arrays = (*_csr_arrays(X), *_csr_arrays(H), X.shape[1]) if is_sparse else (X, H)
     kernel: Any = _core.pair_dots_sparse if is_sparse else _core.pair_dots_dense
     kernel(*arrays, *pairs, out, n_threads(n_jobs))

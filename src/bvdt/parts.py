@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy.sparse import issparse
+from scipy.sparse.csgraph import connected_components
 
 from .forest import ForestOperator
 from .linear import SymmetrizedOperator
@@ -58,10 +59,8 @@ def indicators(part: NDArray[Any], root: Float) -> Float:  # (N,), (N,) -> (N, c
 
 def parts_of(op: Any) -> NDArray[np.intp] | None:  # (N,)
     """Number of each point's part in the near field, or in a sparse matrix; None without either."""
-    from scipy.sparse.csgraph import connected_components  # here, so that ``import bvdt`` stays light
-
     near = op.near if isinstance(op, ForestOperator) else None
-    links = op if sparse.issparse(op) else None if near is None else near.matrix
+    links = op if issparse(op) else None if near is None else near.matrix
     return None if links is None else np.asarray(connected_components(links, directed=False)[1], np.intp)
 
 

@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+
+from ._scipy import issparse, scipy
 
 Offence = Callable[[Any, Any], NDArray[np.bool_]]  # (values, their columns) -> which are wrong
 
 
 def as_points(X: Any, minimum: int = 2) -> Any:  # (N, d)
     """Validated float64 points; shares memory with X where no conversion is needed."""
-    points = _sparse_points(X) if sparse.issparse(X) else _dense_points(X)
+    points = _sparse_points(X) if issparse(X) else _dense_points(X)
     if points.shape[0] < minimum:
         raise ValueError(f"X needs at least {minimum} points; it has {points.shape[0]}")
     if points.shape[1] < 1:
         raise ValueError(f"X needs at least 1 feature; its shape is {points.shape}")
-    values = points.data if sparse.issparse(points) else points
+    values = points.data if issparse(points) else points
     if not np.isfinite(values).all():
         hint = " (neither NaN nor inf)"
         refuse_entry(points, lambda v, _: ~np.isfinite(v), "X needs finite values", X, hint)
@@ -59,9 +60,12 @@ def _sparse_points(X: Any) -> Any:
     if X.dtype.kind not in "biuf":
         raise TypeError(f"X needs real numbers; its dtype is {X.dtype}")
     if X.format == "csr":
-        csr = sparse.csr_array((X.data.astype(np.float64, copy=False), X.indices, X.indptr), shape=X.shape)
+        csr = scipy.sparse.csr_array(
+            (X.data.astype(np.float64, copy=False), X.indices, X.indptr), shape=X.shape
+        )
     else:
-        csr = sparse.csr_array(X.astype(np.float64))  # before duplicates are summed: small integers overflow
+        X = X.astype(np.float64)  # before duplicates are summed: small integers overflow
+        csr = scipy.sparse.csr_array(X)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
+from ._scipy import issparse
 from .divergences import BregmanDivergence
 from .points import extremes
 
@@ -37,7 +37,7 @@ def resolve_smoothing(
 
 def nonzero_share(X: Any) -> float:
     """Share of the entries that are not zero, however X is stored."""
-    nonzero = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+    nonzero = X.count_nonzero() if issparse(X) else np.count_nonzero(X)
     return float(nonzero / (X.shape[0] * X.shape[1]))
 
 

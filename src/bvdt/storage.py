@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ._atomic import atomic
+from ._scipy import scipy
 from .divergences import NAMES, BregmanDivergence, get
 from .forest import ForestOperator
 from .lift import Lifted, Lifting
@@ -213,8 +213,8 @@ def _lifted_from(header: dict[str, Any], arrays: dict[str, Any], custom: Bregman
     H = arrays.get("H", X)
     if header["sparse"]:
         pattern, shape = (arrays["indices"], arrays["indptr"]), tuple(header["shape"])
-        X = sparse.csr_array((X, *pattern), shape=shape)
-        H = sparse.csr_array((H, *pattern), shape=shape) if "H" in arrays else X
+        X = scipy.sparse.csr_array((X, *pattern), shape=shape)
+        H = scipy.sparse.csr_array((H, *pattern), shape=shape) if "H" in arrays else X
         X.check_format(full_check=True)  # the kernels trust the indices
     base = arrays.get("base")
     if X.shape != H.shape or not X.shape[0] == len(arrays["u"]) == len(arrays["w"]):

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
+from ._scipy import issparse, scipy
 from .linear import SymmetrizedOperator
+from .linear_operator import LinearOperator
 
 Float = NDArray[np.float64]
 
@@ -136,7 +135,10 @@ def _iterate(
 
 def symmetrized(op: Any) -> SymmetrizedOperator:
     """S = D^(−1/2)·(M + Mᵀ)/2·D^(−1/2) of any square operator, sparse matrix or array with entries ≥ 0."""
-    return SymmetrizedOperator(aslinearoperator(as_square(op)))
+    M = as_square(op)
+    if not isinstance(M, LinearOperator):
+        M = scipy.sparse.linalg.aslinearoperator(M)
+    return SymmetrizedOperator(M)
 
 
 def class_distributions(scores: Float, prior: Float) -> Float:  # (N, k), (k,) -> (N, k)
@@ -219,10 +221,17 @@ def stationary_distribution(
 
 def as_square(op: Any) -> Any:
     """The operator or sparse matrix itself, anything else as an array; refused unless it is square."""
-    M = op if isinstance(op, LinearOperator) or sparse.issparse(op) else np.asarray(op)
+    M = op if _is_matrix(op) else np.asarray(op)
     if len(M.shape) != 2 or M.shape[0] != M.shape[1]:
         raise ValueError(f"op needs to be a square matrix or operator; its shape is {tuple(M.shape)}")
     return M
+
+
+def _is_matrix(op: Any) -> bool:
+    """Whether it multiplies vectors as it is."""
+    if isinstance(op, LinearOperator | np.ndarray):
+        return True
+    return issparse(op) or isinstance(op, scipy.sparse.linalg.LinearOperator)
 
 
 def _check_propagation(M: Any, Y0: NDArray[Any], alpha: float, n_iter: int) -> None:

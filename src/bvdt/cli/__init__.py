@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 
 import typer
 
-from . import datasets
+from . import datasets, interrupts
 from .demo import DEMO_HELP, demo
 from .embed import CLUSTER_HELP, EMBED_HELP, cluster, embed
 from .guard import guarded
@@ -65,7 +64,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to stop
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # temporary files go first
+    interrupts.handle()
     try:
         app()
     except KeyboardInterrupt:  # before a command began or after it ended

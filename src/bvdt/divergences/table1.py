@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from .._scipy import scipy
 from .base import BregmanDivergence
 from .domain import Interval
 from .family import Family
