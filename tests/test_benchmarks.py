@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -102,6 +103,27 @@ def test_slow_methods_run_once_if_so_asked():
 def test_limit_and_failures(tmp_path: Path, code: str, trouble: str):
     command = [sys.executable, "-c", code, str(tmp_path)]
     assert measure.supervise(command, {}, tmp_path, 0.5 if "sleep" in code else 30.0) == trouble
+    stopped = tmp_path / "stopped.json"
+    assert stopped.exists() == ("sleep" in code)
+    if stopped.exists() and sys.platform == "linux":
+        assert 2**20 < json.loads(stopped.read_text())["peak"] < 2**30
+
+
+@pytest.mark.parametrize(("mebibytes", "holds"), [(2000, True), (500, None)])
+def test_the_peak_of_a_stopped_rival_is_what_it_needs_at_least(mebibytes: int, holds: bool | None):
+    job = JOBS["blobs-1m"]
+    mine, rival = (
+        next(m for m in summary.methods_of(job) if m.library == name) for name in ("bvdt", "faiss")
+    )
+    late = Run(
+        job.name, rival.name, 0, peak=mebibytes * 2**20, trouble="the first call did not finish in 1 s"
+    )
+    runs = [*runs_of(job.name, mine.name, 1.0, 2.0, peak=1000 * 2**20), late]
+    rows = {name: summary.rows_of(JOBS[name], runs) for name in JOBS}
+    line = next(x for x in acceptance.lines(rows, {}) if "1 000 000" in x.text and "peak" in x.text)
+    assert line.holds is holds
+    assert "when it was stopped" in line.figures
+    assert f"≥ {mebibytes}" in render.table(job, rows[job.name], {})
 
 
 def test_a_run_measures_the_real_method(tmp_path: Path):

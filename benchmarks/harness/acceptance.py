@@ -99,7 +99,10 @@ def _memory(rows: Rows, name: str) -> Line:
     if mine is None or not rivals or mine.peak is None:
         return Line(3, text, None, "not measured")
     peak, least = mine.peak.median / 2**20, rivals[0].peak.median / 2**20
-    return Line(3, text, peak < least, f"{peak:.0f} MiB against {least:.0f} MiB ({rivals[0].method.name})")
+    stopped = rivals[0].cold is None  # then it needs that much at least
+    who = rivals[0].method.name + (", when it was stopped" if stopped else "")
+    holds = None if stopped and peak >= least else peak < least
+    return Line(3, text, holds, f"{peak:.0f} MiB against {least:.0f} MiB ({who})")
 
 
 def _against(rows: Rows, number: int, name: str, role: str, library: str, least: int) -> Line:

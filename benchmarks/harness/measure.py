@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .child import peak_bytes, write
 from .environments import python_of
 from .jobs import Job
 from .methods import LIBRARIES, Method
@@ -25,7 +26,10 @@ THREADS = 2
 
 @dataclass(frozen=True)
 class Run:
-    """One run of one method; times in seconds, ``peak`` in bytes, None where there is none."""
+    """One run of one method; times in seconds, ``peak`` in bytes, None where there is none.
+
+    A run that was stopped in its first call has the peak it had reached by then.
+    """
 
     job: str
     method: str
@@ -97,7 +101,7 @@ def measure(job: Job, method: Method, repeat: int, place: Path, limit: float) ->
         command = [python_of(library), "-m", "harness.child", method.call, place / "data", out]
         trouble = supervise([str(part) for part in command], _environment(cache), Path(out), limit)
         figures = {}
-        for name in ("cold", "warm"):
+        for name in ("stopped", "cold", "warm"):
             file = Path(out) / f"{name}.json"
             figures |= json.loads(file.read_text()) if file.exists() else {}
         result = Path(out) / "result.npy"
@@ -115,6 +119,7 @@ def supervise(command: list[str], environment: dict[str, str], out: Path, limit:
             late = _wait(child, out / "cold.json", limit)
         finally:  # also when the harness itself is stopped
             if child.poll() is None:
+                write(out / "stopped.json", {"peak": peak_bytes(child.pid) or None})
                 os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
         if late or child.returncode == 0:

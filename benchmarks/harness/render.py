@@ -78,10 +78,10 @@ def table(job: Job, rows: list[Row], reasons: dict[str, str]) -> str:
 def _row(row: Row) -> str:
     name = row.method.name if row.is_rival else f"**{row.method.name}** *"
     accuracy = "" if row.accuracy is None else f"{row.accuracy:.3f}"
-    if not row.warm and not row.cold:
-        return f"| {name} | {row.trouble} | | | | {row.n_runs} |"
-    warm = spread(row.warm) if row.warm else row.trouble
     peak = "" if row.peak is None else f"{row.peak.median / 2**20:.0f}"
+    if not row.warm and not row.cold:
+        return f"| {name} | {row.trouble} | | {peak and f'≥ {peak}'} | | {row.n_runs} |"
+    warm = spread(row.warm) if row.warm else row.trouble
     return f"| {name} | {warm} | {spread(row.cold)} | {peak} | {accuracy} | {row.n_runs} |"
 
 
