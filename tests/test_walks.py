@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
 from bvdt import TransitionOperator, pagerank, propagate_labels, stationary_distribution
@@ -31,6 +32,23 @@ def test_propagation_is_equation_29(op, matrix, shape):
     limit = np.linalg.solve(np.eye(50) - 0.3 * Q, 0.7 * Y0)
     assert_allclose(propagate_labels(matrix, Y0, alpha=0.3, tol=1e-13), limit, rtol=1e-10)
     assert_allclose(propagate_labels(matrix, Y0), propagate_labels(matrix, Y0, tol=1e-15), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_propagation_ends_where_rounding_alone_goes_on(op, dtype):
+    """As it may on millions of points: a few entries change by a last digit, to and fro."""
+    Q, eps, steps = op.toarray(), np.finfo(dtype).eps, 0
+
+    def flickering(Y):
+        nonlocal steps
+        steps += 1
+        return (Q @ Y * (1 + (-1) ** steps * eps)).astype(dtype)
+
+    M = LinearOperator(Q.shape, matvec=flickering, matmat=flickering, dtype=dtype)
+    Y0 = np.eye(50, 3, dtype=dtype)
+    Y = propagate_labels(M, Y0, alpha=0.5)
+    assert steps < 100
+    assert_allclose(Y, np.linalg.solve(np.eye(50) - 0.5 * Q, 0.5 * Y0), rtol=1e3 * eps)
 
 
 def test_propagation_edges(op):

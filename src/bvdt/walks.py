@@ -26,25 +26,32 @@ def propagate_labels(
     op : M, N×N: a LinearOperator, sparse matrix or array.
     Y0 : (N,) or (N, k), the initial labels; for k classes one column each, then take the largest.
     alpha : share taken from the neighbours, 0 to 1; the paper's 0.01 is close to one step of voting.
-    tol : stop early once no entry changes by more; 0 stops only when nothing changes at all.
+    tol : stop early once no entry changes by more, or by more than its rounding; 0 for the latter alone.
     """
     M = as_square(op)
     Y0 = np.asarray(Y0)
     Y0 = Y0 if np.issubdtype(Y0.dtype, np.floating) else Y0.astype(np.float64)
     _check_propagation(M, Y0, alpha, n_iter)
     Y = Y0.astype(np.result_type(M.dtype, Y0))
+    rounding = 2 * np.finfo(Y.dtype).eps  # a few of 10⁷ entries may go to and fro by that for ever
     for _ in range(n_iter):
         previous, Y, changes = Y, _product(lambda Y: M @ Y, Y), False
         for rows in _slices(len(Y)):
             part = Y[rows]
             part *= alpha
             part += (1 - alpha) * Y0[rows]
-            changes = changes or np.max(np.abs(part - previous[rows]), initial=0.0) > tol
+            changes = changes or _differ(part, previous[rows], tol, rounding)
         if not changes:
             return Y
     if tol > 0:
         _warn("propagate_labels", n_iter, tol)
     return Y
+
+
+def _differ(Y: NDArray[Any], previous: NDArray[Any], tol: float, rounding: float) -> bool:
+    """Whether any entry changed by more than ``tol`` and by more than its rounding."""
+    change = np.abs(Y - previous)
+    return bool(np.any(change > tol)) and bool(np.any(change > np.maximum(tol, rounding * np.abs(Y))))
 
 
 def _slices(n_rows: int, step: int = 1 << 12) -> Iterator[slice]:
