@@ -161,39 +161,52 @@ struct CellRanking {
 };
 
 // products[r] = ⟨x_r, panel⟩ for kRows rows and 16 centres.
-inline void multiply(const float* const* x, const float* panel, int64_t d, FloatLanes* products) {
-    FloatLanes sum[kRows] = {};
+template <int Width>
+BVDT_INLINE void multiply(const float* const* x, const float* panel, int64_t d,
+                          Lanes<float, Width>* products) {
+    Lanes<float, Width> sum[kRows] = {};
     for (int64_t j = 0; j < d; ++j) {
-        const FloatLanes h = lanes_at(panel + j * kLanes);
+        const auto& h = Lanes<float, Width>::at(panel + j * kLanes);
         for (int64_t r = 0; r < kRows; ++r) sum[r] += x[r][j] * h;
     }
     for (int64_t r = 0; r < kRows; ++r) products[r] = sum[r];
 }
 
 // out (rows, stride): products of all rows with all blocks of a panel.
-BVDT_SIMD void multiply_all(const float* x, int64_t rows, int64_t d, const float* panel, int64_t n_blocks,
-                            float* out) {
+template <int Width>
+BVDT_INLINE void multiply_all_lanes(const float* x, int64_t rows, int64_t d, const float* panel,
+                                    int64_t n_blocks, float* out) {
+    using Part = Lanes<float, Width>;
     for (int64_t first = 0; first < rows; first += kRows) {
         const float* tile[kRows];
         for (int64_t r = 0; r < kRows; ++r) tile[r] = x + std::min(first + r, rows - 1) * d;
         for (int64_t b = 0; b < n_blocks; ++b) {
-            FloatLanes products[kRows];
+            Part products[kRows];
             multiply(tile, panel + b * d * kLanes, d, products);
             for (int64_t r = 0; r < std::min(kRows, rows - first); ++r)
-                lanes_at(out + ((first + r) * n_blocks + b) * kLanes) = products[r];
+                Part::at(out + ((first + r) * n_blocks + b) * kLanes) = products[r];
         }
     }
 }
+BVDT_EACH_WIDTH(multiply_all,
+                (const float* x, int64_t rows, int64_t d, const float* panel, int64_t n_blocks, float* out),
+                (x, rows, d, panel, n_blocks, out))
 
 // out = level + constant + ⟨delta, panel⟩ for every centre of a cell; delta's values are 16 apart.
-BVDT_SIMD void add_along(const float* level, float constant, const float* delta, const float* panel,
-                         int64_t n_blocks, int64_t d, float* out) {
+template <int Width>
+BVDT_INLINE void add_along_lanes(const float* level, float constant, const float* delta, const float* panel,
+                                 int64_t n_blocks, int64_t d, float* out) {
+    using Sum = Lanes<float, Width>;
     for (int64_t b = 0; b < n_blocks; ++b) {
-        FloatLanes sum = lanes_at(level + b * kLanes) + constant;
-        for (int64_t j = 0; j < d; ++j) sum += delta[j * kLanes] * lanes_at(panel + (b * d + j) * kLanes);
-        lanes_at(out + b * kLanes) = sum;
+        Sum sum = Sum::at(level + b * kLanes) + constant;
+        for (int64_t j = 0; j < d; ++j) sum += delta[j * kLanes] * Sum::at(panel + (b * d + j) * kLanes);
+        Sum::at(out + b * kLanes) = sum;
     }
 }
+BVDT_EACH_WIDTH(add_along,
+                (const float* level, float constant, const float* delta, const float* panel, int64_t n_blocks,
+                 int64_t d, float* out),
+                (level, constant, delta, panel, n_blocks, d, out))
 
 // The row's k best so far, ascending.
 struct Best {
@@ -212,24 +225,26 @@ struct Best {
 
 // Offers kRows rows the centres of a cell. A row's divergences are row_part + centre_part − product; a block
 // is looked at more closely only if one of them is below the row's worst.
-BVDT_SIMD void compare(const float* const* x, const float* row_part, const Best* best, int64_t k,
-                       const float* panel, const float* centre_part, const int32_t* item, int64_t n_blocks,
-                       int64_t d) {
+template <int Width>
+BVDT_INLINE void compare_lanes(const float* const* x, const float* row_part, const Best* best, int64_t k,
+                               const float* panel, const float* centre_part, const int32_t* item,
+                               int64_t n_blocks, int64_t d) {
+    using Part = Lanes<float, Width>;
     float limit[kRows];
     for (int64_t r = 0; r < kRows; ++r) limit[r] = best[r].value[k - 1] - row_part[r];
     for (int64_t b = 0; b < n_blocks; ++b) {
-        FloatLanes rest[kRows];
+        Part rest[kRows];
         multiply(x, panel + b * d * kLanes, d, rest);
-        const FloatLanes part = lanes_at(centre_part + b * kLanes);
-        LaneBits below{};
-        for (int64_t r = 0; r < kRows; ++r) rest[r] = part - rest[r], add_bits(rest[r] - limit[r], below);
-        if (!any_sign(below)) continue;
+        const Part part = Part::at(centre_part + b * kLanes);
+        Signs<Width> below;
+        for (int64_t r = 0; r < kRows; ++r) rest[r] = part - rest[r], below.add(rest[r] - limit[r]);
+        if (!below.any()) continue;
         for (int64_t r = 0; r < kRows; ++r) {
-            LaneBits here{};
-            add_bits(rest[r] - limit[r], here);
-            if (!any_sign(here)) continue;
+            Signs<Width> here;
+            here.add(rest[r] - limit[r]);
+            if (!here.any()) continue;
             float value[kLanes];
-            lanes_at(value) = rest[r];
+            Part::at(value) = rest[r];
             for (int64_t t = 0; t < kLanes; ++t)
                 if (value[t] < limit[r]) {
                     best[r].offer(k, item[b * kLanes + t], value[t] + row_part[r]);
@@ -238,6 +253,11 @@ BVDT_SIMD void compare(const float* const* x, const float* row_part, const Best*
         }
     }
 }
+BVDT_EACH_WIDTH(compare,
+                (const float* const* x, const float* row_part, const Best* best, int64_t k,
+                 const float* panel, const float* centre_part, const int32_t* item, int64_t n_blocks,
+                 int64_t d),
+                (x, row_part, best, k, panel, centre_part, item, n_blocks, d))
 
 // The smallest of some thresholds at which the scores up to it hold at least so many points.
 BVDT_SIMD float threshold(const float* score, const int32_t* size, int64_t count, int64_t points) {

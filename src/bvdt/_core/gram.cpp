@@ -16,18 +16,22 @@ BVDT_SIMD void add_scaled(double xa, const double* h, int64_t k, double* out) {
 // sparse chunks spend their time.
 constexpr int64_t kTile = 64;
 
-BVDT_SIMD void add_tile(const int32_t* column, const float* x, int64_t count, const float* panel,
-                        double* out) {
-    FloatLanes s0{}, s1{}, s2{}, s3{};
+template <int Width>
+BVDT_INLINE void add_tile_lanes(const int32_t* column, const float* x, int64_t count, const float* panel,
+                                double* out) {
+    using Sum = Lanes<float, Width>;
+    Sum s0{}, s1{}, s2{}, s3{};
     for (int64_t e = 0; e < count; ++e) {
-        const FloatLanes* h = &lanes_at(panel + column[e] * kTile);
+        const Sum* h = &Sum::at(panel + column[e] * kTile);
         s0 += x[e] * h[0], s1 += x[e] * h[1], s2 += x[e] * h[2], s3 += x[e] * h[3];
     }
-    for (int t = 0; t < 16; ++t) {
-        out[t] += static_cast<double>(s0[t]), out[16 + t] += static_cast<double>(s1[t]);
-        out[32 + t] += static_cast<double>(s2[t]), out[48 + t] += static_cast<double>(s3[t]);
-    }
+    float sum[kTile];
+    Sum::at(sum) = s0, Sum::at(sum + 16) = s1, Sum::at(sum + 32) = s2, Sum::at(sum + 48) = s3;
+    for (int64_t t = 0; t < kTile; ++t) out[t] += static_cast<double>(sum[t]);
 }
+BVDT_EACH_WIDTH(add_tile,
+                (const int32_t* column, const float* x, int64_t count, const float* panel, double* out),
+                (column, x, count, panel, out))
 
 }  // namespace
 

@@ -1,79 +1,107 @@
 // 64 bytes of numbers that are added and multiplied at once, for sums that must stay in registers.
+//
+// They are made of parts of `Width` bytes, as wide as the CPU's registers: a wider part is correct too, but
+// GCC keeps it in memory, and a loop over such parts takes forty times as long.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
+#include "core.hpp"
+
+#if defined(__GNUC__)
+#define BVDT_INLINE inline __attribute__((always_inline))  // into functions for CPUs newer than their own
+#else
+#define BVDT_INLINE inline
+#endif
+
+// void name(parameters) for each width of registers, all by the template name_lanes<Width>(arguments); the
+// loader picks the widest that the CPU has.
+#ifdef BVDT_CLONES
+#define BVDT_EACH_WIDTH(name, parameters, arguments)                                         \
+    __attribute__((target("avx512f"))) void name parameters { name##_lanes<64> arguments; }  \
+    __attribute__((target("avx2,fma"))) void name parameters { name##_lanes<32> arguments; } \
+    __attribute__((target("default"))) void name parameters { name##_lanes<16> arguments; }
+#else
+#define BVDT_EACH_WIDTH(name, parameters, arguments) \
+    inline void name parameters { name##_lanes<16> arguments; }
+#endif
+
 namespace bvdt {
 
 constexpr int64_t kLanes = 16;  // floats at once
 
-#if defined(__GNUC__)
-// Compilers split them as the CPU needs.
-using FloatLanes = float __attribute__((vector_size(64), aligned(4), may_alias));
-using DoubleLanes = double __attribute__((vector_size(64), aligned(8), may_alias));
-using LaneBits = int32_t __attribute__((vector_size(64), may_alias));
-#else
-template <typename T>
+template <typename T, int Width>
 struct Lanes {
-    static constexpr int n = 64 / sizeof(T);
-    T v[n];
-    Lanes& operator+=(const Lanes& o) {
-        for (int t = 0; t < n; ++t) v[t] += o.v[t];
-        return *this;
-    }
-    Lanes& operator|=(const Lanes& o) {
-        for (int t = 0; t < n; ++t) v[t] |= o.v[t];
-        return *this;
-    }
-    friend Lanes operator*(T x, Lanes o) {
-        for (int t = 0; t < n; ++t) o.v[t] *= x;
-        return o;
-    }
-    friend Lanes operator*(Lanes p, const Lanes& o) {
-        for (int t = 0; t < n; ++t) p.v[t] *= o.v[t];
-        return p;
-    }
-    friend Lanes operator-(T x, Lanes o) {
-        for (int t = 0; t < n; ++t) o.v[t] = x - o.v[t];
-        return o;
-    }
-    friend Lanes operator-(Lanes a, const Lanes& b) {
-        for (int t = 0; t < n; ++t) a.v[t] -= b.v[t];
-        return a;
-    }
-    friend Lanes operator-(Lanes a, T b) {
-        for (int t = 0; t < n; ++t) a.v[t] -= b;
-        return a;
-    }
-    friend Lanes operator+(Lanes a, T b) {
-        for (int t = 0; t < n; ++t) a.v[t] += b;
-        return a;
-    }
-    T operator[](int t) const { return v[t]; }
-};
-using FloatLanes = Lanes<float>;
-using DoubleLanes = Lanes<double>;
-using LaneBits = Lanes<int32_t>;
+#if defined(__GNUC__)
+    typedef T Part __attribute__((vector_size(Width), aligned(sizeof(T)), may_alias));
+#else
+    using Part = T;
 #endif
+    static constexpr int n = 64 / sizeof(Part);
+    Part part[n];
 
-inline const FloatLanes& lanes_at(const float* p) { return *reinterpret_cast<const FloatLanes*>(p); }
-inline FloatLanes& lanes_at(float* p) { return *reinterpret_cast<FloatLanes*>(p); }
+    // As operators on T, lane by lane; a number is taken for 64 bytes of it.
+    BVDT_INLINE Lanes& operator+=(const Lanes& o) {
+        for (int i = 0; i < n; ++i) part[i] += o.part[i];
+        return *this;
+    }
+    BVDT_INLINE friend Lanes operator*(T x, const Lanes& o) {
+        Lanes out;
+        for (int i = 0; i < n; ++i) out.part[i] = x * o.part[i];
+        return out;
+    }
+    BVDT_INLINE friend Lanes operator*(const Lanes& a, const Lanes& b) {
+        Lanes out;
+        for (int i = 0; i < n; ++i) out.part[i] = a.part[i] * b.part[i];
+        return out;
+    }
+    BVDT_INLINE friend Lanes operator-(T x, const Lanes& o) {
+        Lanes out;
+        for (int i = 0; i < n; ++i) out.part[i] = x - o.part[i];
+        return out;
+    }
+    BVDT_INLINE friend Lanes operator-(const Lanes& a, const Lanes& b) {
+        Lanes out;
+        for (int i = 0; i < n; ++i) out.part[i] = a.part[i] - b.part[i];
+        return out;
+    }
+    BVDT_INLINE friend Lanes operator-(const Lanes& a, T b) {
+        Lanes out;
+        for (int i = 0; i < n; ++i) out.part[i] = a.part[i] - b;
+        return out;
+    }
+    BVDT_INLINE friend Lanes operator+(const Lanes& a, T b) {
+        Lanes out;
+        for (int i = 0; i < n; ++i) out.part[i] = a.part[i] + b;
+        return out;
+    }
 
-// Adds the lanes' bits, of which the highest is the sign: compilers keep this in registers, unlike a
-// comparison.
-inline void add_bits(const FloatLanes& lanes, LaneBits& all) {
-    LaneBits bits;
-    std::memcpy(&bits, &lanes, sizeof bits);
-    all |= bits;
-}
+    // The lanes at an address, which need not be a multiple of 64.
+    static BVDT_INLINE const Lanes& at(const T* p) { return *reinterpret_cast<const Lanes*>(p); }
+    static BVDT_INLINE Lanes& at(T* p) { return *reinterpret_cast<Lanes*>(p); }
+};
+static_assert(alignof(Lanes<float, 64>) == alignof(float) && sizeof(Lanes<float, 16>) == 64);
 
-inline bool any_sign(const LaneBits& lanes) {
-    uint64_t part[8];
-    std::memcpy(part, &lanes, sizeof part);
-    const uint64_t all =
-        ((part[0] | part[1]) | (part[2] | part[3])) | ((part[4] | part[5]) | (part[6] | part[7]));
-    return (all & 0x8000000080000000u) != 0;
-}
+// The bits of several lanes added up, of which the highest is the sign: compilers keep this in registers,
+// unlike comparisons.
+template <int Width>
+struct Signs {
+    typename Lanes<int32_t, Width>::Part bits{};
+
+    BVDT_INLINE void add(const Lanes<float, Width>& lanes) {
+        for (const auto& part : lanes.part) {
+            decltype(bits) now;
+            std::memcpy(&now, &part, sizeof now);
+            bits |= now;
+        }
+    }
+    BVDT_INLINE bool any() const {
+        int32_t each[sizeof bits / sizeof(int32_t)], all = 0;
+        std::memcpy(each, &bits, sizeof bits);
+        for (int32_t one : each) all |= one;
+        return all < 0;
+    }
+};
 
 }  // namespace bvdt

@@ -22,34 +22,47 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // before products, so nearness survives a far origin.
 constexpr int64_t kTile = 16;
 
-BVDT_SIMD void tile_products(const double* x, const double* h, const double* tile_x, const double* tile_h,
-                             int64_t n_rows, int64_t d, double* out, int64_t stride) {
+template <int Width>
+BVDT_INLINE void tile_products_lanes(const double* x, const double* h, const double* tile_x,
+                                     const double* tile_h, int64_t n_rows, int64_t d, double* out,
+                                     int64_t stride) {
+    using Sum = Lanes<double, Width>;
     for (int64_t a = 0; a < n_rows; ++a) {
-        DoubleLanes low{}, high{};
+        Sum low{}, high{};
         for (int64_t j = 0; j < d; ++j) {
             const double xa = x[a * d + j], ha = h[a * d + j];
-            const auto* xt = reinterpret_cast<const DoubleLanes*>(tile_x + j * kTile);
-            const auto* ht = reinterpret_cast<const DoubleLanes*>(tile_h + j * kTile);
+            const Sum *xt = &Sum::at(tile_x + j * kTile), *ht = &Sum::at(tile_h + j * kTile);
             low += (xa - xt[0]) * (ha - ht[0]), high += (xa - xt[1]) * (ha - ht[1]);
         }
-        auto* to = reinterpret_cast<DoubleLanes*>(out + a * stride);
+        Sum* to = &Sum::at(out + a * stride);
         to[0] = low, to[1] = high;
     }
 }
+BVDT_EACH_WIDTH(tile_products,
+                (const double* x, const double* h, const double* tile_x, const double* tile_h, int64_t n_rows,
+                 int64_t d, double* out, int64_t stride),
+                (x, h, tile_x, tile_h, n_rows, d, out, stride))
 
-BVDT_SIMD void tile_squares(const double* x, const double* tile_x, int64_t n_rows, int64_t d, double* out,
-                            int64_t stride) {
+template <int Width>
+BVDT_INLINE void tile_squares_lanes(const double* x, const double* tile_x, int64_t n_rows, int64_t d,
+                                    double* out, int64_t stride) {
+    using Sum = Lanes<double, Width>;
     for (int64_t a = 0; a < n_rows; ++a) {
-        DoubleLanes low{}, high{};
+        Sum low{}, high{};
         for (int64_t j = 0; j < d; ++j) {
             const double xa = x[a * d + j];
-            const auto* xt = reinterpret_cast<const DoubleLanes*>(tile_x + j * kTile);
-            low += (xa - xt[0]) * (xa - xt[0]), high += (xa - xt[1]) * (xa - xt[1]);
+            const Sum* xt = &Sum::at(tile_x + j * kTile);
+            const Sum below = xa - xt[0], above = xa - xt[1];
+            low += below * below, high += above * above;
         }
-        auto* to = reinterpret_cast<DoubleLanes*>(out + a * stride);
+        Sum* to = &Sum::at(out + a * stride);
         to[0] = low, to[1] = high;
     }
 }
+BVDT_EACH_WIDTH(tile_squares,
+                (const double* x, const double* tile_x, int64_t n_rows, int64_t d, double* out,
+                 int64_t stride),
+                (x, tile_x, n_rows, d, out, stride))
 
 // Dense data: each tile of items is turned, so that the inner loop runs over them.
 struct DenseDistances {
