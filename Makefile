@@ -27,6 +27,7 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: install
 	$(BIN)/ruff check --fix .
@@ -35,7 +36,7 @@ format: install
 
 # The kernels once more, compiled with AddressSanitizer and UBSan, under the tests that reach them.
 sanitize:
-	PYTHON=$(PYTHON) bash tests/sanitize.sh
+	PYTHON=$(PYTHON) bash tests/helpers/sanitize.sh
 
 # Each rival in an environment of its own, .venv-bench/NAME, made by run.py from the extra "bench".
 bench: install

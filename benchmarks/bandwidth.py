@@ -14,9 +14,9 @@ from sklearn.datasets import load_digits
 from sklearn.feature_extraction.text import TfidfTransformer
 
 import bvdt
-from bvdt import bandwidth
-from bvdt.lift import lift
-from bvdt.operator import TransitionOperator
+from bvdt.blocks import bandwidth
+from bvdt.lifting.lifted import lift
+from bvdt.operators.single_tree import TransitionOperator
 from bvdt.tree import ward_tree
 from corpora import classes, counts
 

@@ -17,8 +17,8 @@ import numpy as np
 from scipy import sparse
 
 from bvdt import BlockPartition, Tree
-from bvdt.optimum import optimum
-from bvdt.product import prepare
+from bvdt.blocks.optimum import optimum
+from bvdt.operators.products import prepare
 
 SIZES = (50_000, 1_000_000)  # the movie reviews' number of documents; a million
 THREADS = 2

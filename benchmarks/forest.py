@@ -22,8 +22,8 @@ from sklearn.neighbors import NearestNeighbors
 
 import bvdt
 from bvdt.divergences import KullbackLeibler
-from bvdt.lift import lift
-from bvdt.near import NearField
+from bvdt.lifting.lifted import lift
+from bvdt.operators.near_field import NearField
 from corpora import FOLDER, counts
 
 CORPORA = ("bbcsport", "bbc", "20news_bydate_train", "nsf_surrogate", "imdb")

@@ -14,8 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from bvdt.divergences import GeneralizedI, KullbackLeibler, Logistic
-from bvdt.lift import lift
-from bvdt.smoothing import background
+from bvdt.lifting.lifted import lift
+from bvdt.lifting.smoothing import background
 
 FOLDER = Path(os.environ.get("BVDT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 CORPORA = ("bbcsport", "bbc", "20news_bydate_train", "imdb", "nsf_surrogate")

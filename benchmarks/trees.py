@@ -20,8 +20,8 @@ os.environ.setdefault("NUMBA_NUM_THREADS", str(THREADS))
 
 import numpy as np  # noqa: E402
 
-from bvdt.lift import lift  # noqa: E402
-from bvdt.operator import TransitionOperator  # noqa: E402
+from bvdt.lifting.lifted import lift  # noqa: E402
+from bvdt.operators.single_tree import TransitionOperator  # noqa: E402
 from bvdt.tree import anchor_tree, ward_tree  # noqa: E402
 from corpora import FOLDER, counts  # noqa: E402
 

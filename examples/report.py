@@ -7,8 +7,8 @@ import sys
 from sklearn.datasets import load_digits
 
 from bvdt import LabelPropagation
-from bvdt.holdout import measure_holdout
-from bvdt.labelling import Labelling
+from bvdt.documents.holdout import measure_holdout
+from bvdt.documents.predictions import Labelling
 from bvdt.report import Report, map_coordinates, write_report
 
 X, y = load_digits(return_X_y=True)

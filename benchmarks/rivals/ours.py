@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import bvdt
-from bvdt.walks import label_scores
+from bvdt.walks.propagation import label_scores
 
 from .common import THREADS, Data, tf_idf
 

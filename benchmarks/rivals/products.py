@@ -41,8 +41,8 @@ def _tree(data: Data) -> Any:
 
 def _near(data: Data) -> Any:
     """The graph of the neighbours that bvdt's near field finds, so that both work on the same points."""
-    from bvdt.lift import lift
-    from bvdt.near import NearField
+    from bvdt.lifting.lifted import lift
+    from bvdt.operators.near_field import NearField
 
     found = NearField.of(lift(data.X, "squared_euclidean"), 10, np.random.default_rng(0), THREADS)
     return graph(found.indices.astype(np.int64))

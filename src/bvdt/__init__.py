@@ -1,23 +1,28 @@
 """Random walks over N points without the N×N matrix, for any Bregman divergence."""
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from . import divergences
-from .build import transition_matrix
-from .exact import exact_transition_matrix
-from .forest import ForestOperator
-from .linear import WalkOperator
-from .operator import TransitionOperator
-from .partition import BlockPartition
+from .blocks import BlockPartition
+from .operators import (
+    ForestOperator,
+    TransitionOperator,
+    WalkOperator,
+    exact_transition_matrix,
+    transition_matrix,
+)
 from .tree import Tree
 from .walks import pagerank, propagate_labels, stationary_distribution
 
 if TYPE_CHECKING:
-    from . import datasets
-    from .estimators import LabelPropagation, SpectralClustering, SpectralEmbedding
-    from .storage import load
-    from .text import text_pipeline
+    from . import datasets, report
+    from ._support.config import show_config
+    from .estimators import LabelPropagation, SpectralClustering, SpectralEmbedding, text_pipeline
+    from .operators.storage import load
+
+__version__ = version("bvdt")
 
 __all__ = [
     "BlockPartition",
@@ -28,33 +33,37 @@ __all__ = [
     "TransitionOperator",
     "Tree",
     "WalkOperator",
+    "__version__",
     "datasets",
     "divergences",
     "exact_transition_matrix",
     "load",
     "pagerank",
     "propagate_labels",
+    "report",
+    "show_config",
     "stationary_distribution",
     "text_pipeline",
     "transition_matrix",
 ]
 
-
-_ON_FIRST_USE = {
+_ROOMS_ON_FIRST_USE = ("datasets", "documents", "estimators", "report")
+_NAMES_ON_FIRST_USE = {
     "LabelPropagation": "estimators",
     "SpectralClustering": "estimators",
     "SpectralEmbedding": "estimators",
-    "load": "storage",
-    "text_pipeline": "text",
+    "load": "operators.storage",
+    "show_config": "_support.config",
+    "text_pipeline": "estimators",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Estimators, storage and data sets on first use: they import scikit-learn and more."""
-    if name == "datasets":
-        return import_module(".datasets", __name__)
-    if name in _ON_FIRST_USE:
-        return getattr(import_module(f".{_ON_FIRST_USE[name]}", __name__), name)
+    """Estimators, storage, reports and data sets on first use: they import scikit-learn and more."""
+    if name in _ROOMS_ON_FIRST_USE:
+        return import_module(f".{name}", __name__)
+    if name in _NAMES_ON_FIRST_USE:
+        return getattr(import_module(f".{_NAMES_ON_FIRST_USE[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

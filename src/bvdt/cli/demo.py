@@ -13,7 +13,7 @@ from . import options as o
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..demo import Outcome, Problem
+    from ..experiments.demo import Outcome, Problem
     from ..report import ResultTable
 
 DEMO_HELP = """Show what it does: no arguments, no network, under a minute.
@@ -35,8 +35,8 @@ Out = Annotated[Path, o.option("--out", "-o", help="Folder for report.html.", me
 def demo(
     out: Out = Path("bvdt-demo"), quiet: o.Quiet = False, json: o.Json = False, debug: o.Debug = False
 ) -> None:
-    from .._atomic import check_writable
-    from ..demo import METHODS, NOTE, PROBLEMS, load
+    from .._support.atomic import check_writable
+    from ..experiments.demo import METHODS, NOTE, PROBLEMS, load
 
     session = Session(quiet=quiet, json=json)
     out.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def demo(
 
 
 def _measured() -> Any:
-    from ..demo import measure_all
+    from ..experiments.demo import measure_all
 
     return measure_all()
 
@@ -89,10 +89,10 @@ def _write_report(session: Session, path: Path, problem: Problem, tables: list[R
     """The first labeling of the shown problem, by BVDT with GID."""
     from dataclasses import replace
 
-    from ..demo import NOTE
+    from ..documents.holdout import measure_holdout
+    from ..documents.predictions import Labelling
     from ..estimators import LabelPropagation
-    from ..holdout import measure_holdout
-    from ..labelling import Labelling
+    from ..experiments.demo import NOTE
     from ..report import Report, map_coordinates, write_report
 
     codes = problem.labelings()[0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from ..clusters import by_size, heaviest_terms
+from ..documents.cluster_terms import by_size, heaviest_terms
 from . import options as o
 from .guard import after_writing
 from .page import check_plot, scatter
@@ -16,8 +16,8 @@ from .session import Session
 from .writing import check_outputs, say_written, write_columns
 
 if TYPE_CHECKING:
-    from ..features import Features
-    from ..files import Documents
+    from ..documents.features import Features
+    from ..documents.files import Documents
 
 _INPUT = """INPUT: .csv .tsv .jsonl .parquet, a folder of texts, .mtx .svm .npz .npy."""
 EMBED_HELP = f"""Write coordinates that place like documents near each other.
@@ -77,7 +77,7 @@ def embed(
     session = Session(quiet=quiet, json=json)
     source = Source(input, text, id, labels, None, encoding, stop_words)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
-    settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs, session.progress)
+    settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs)
     session.result["command"] = "embed"
     documents = _read(session, source, output, plot, components + 1, f" for {components} coordinates")
     _, _, operator = walk(session, documents, settings)
@@ -125,7 +125,7 @@ def cluster(
     session = Session(quiet=quiet, json=json)
     source = Source(input, text, id, labels, None, encoding, stop_words)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
-    settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs, session.progress)
+    settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs)
     session.result["command"] = "cluster"
     documents = _read(session, source, output, plot, clusters, f" for {clusters} clusters")
     features, X, operator = walk(session, documents, settings)

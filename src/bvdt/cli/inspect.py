@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .. import storage
+from ..operators import storage
 from . import options as o
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..linear import WalkOperator
-    from ..model import Model
+    from ..documents.model import Model
+    from ..operators import WalkOperator
 
 INSPECT_HELP = """Show what a model file or an operator file holds.
 
@@ -43,7 +43,7 @@ def inspect(
     with session.stage("load"):
         header, arrays = storage.read(file)
         if "model" in header:
-            from ..model import model_from
+            from ..documents.model import model_from
 
             model = model_from(file, header, arrays, n_jobs=jobs)
             operator = model.propagation.operator_

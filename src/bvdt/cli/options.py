@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from ..divergences import NAMES
-from ..features import SCALES, TextSettings
-from ..holdout import MAX_SHARE, MIN_SHARE
-from ..labelling import WalkSettings
+from ..documents.features import SCALES, TextSettings
+from ..documents.holdout import MAX_SHARE, MIN_SHARE
+from ..documents.settings import WalkSettings
 
 
 def parse_bandwidth(text: str) -> float | str:
@@ -164,12 +164,9 @@ def walk_settings(
     text: TextSettings,
     seed: int,
     jobs: int | None,
-    progress: bool,
 ) -> WalkSettings:
     """From the command line's options."""
-    return WalkSettings(
-        divergence, bandwidth or "auto", near, trees, scale or "auto", text, seed, jobs, progress
-    )
+    return WalkSettings(divergence, bandwidth or "auto", near, trees, scale or "auto", text, seed, jobs)
 
 
 def _stop_words(given: str | None) -> tuple[str, ...]:

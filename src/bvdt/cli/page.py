@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..labelling import Labelling
+from ..documents.predictions import Labelling
 
 if TYPE_CHECKING:
-    from ..files import Documents
-    from ..model import Model
+    from ..documents.files import Documents
+    from ..documents.model import Model
 
 
 LEAST_SURE = {
@@ -112,7 +112,7 @@ def scatter(
         )
         write_report(path, page)
     else:
-        from ..scatter import write_scatter
+        from ..report.scatter import write_scatter
 
         write_scatter(path, coordinates, labels, title)
 
@@ -121,6 +121,6 @@ def check_plot(path: Path | None) -> None:
     """Refuse early what ``scatter`` could not write."""
     if path is None or path.suffix.lower() in (".html", ".htm"):
         return
-    from ..scatter import check_scatter
+    from ..report.scatter import check_scatter
 
     check_scatter(path)

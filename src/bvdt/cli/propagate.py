@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from ..labelling import Labelling, WalkSettings, encode, propagation
+from ..documents.labels import encode
+from ..documents.predictions import Labelling
+from ..documents.settings import WalkSettings, propagation
 from . import options as o
 from .guard import after_writing
 from .reading import Source, read, tell_empty, walk
@@ -16,9 +18,9 @@ from .session import Session, shortened
 from .writing import check_outputs, say_written, write_columns
 
 if TYPE_CHECKING:
-    from ..files import Documents
-    from ..holdout import Holdout
-    from ..model import Model
+    from ..documents.files import Documents
+    from ..documents.holdout import Holdout
+    from ..documents.model import Model
 
 PROPAGATE_HELP = """Label all documents from the labels of a few.
 
@@ -102,7 +104,7 @@ def propagate(
     session = Session(quiet=quiet, json=json)
     source = Source(input, text, id, labels, missing, encoding, stop_words, model)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
-    settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs, session.progress)
+    settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs)
     task = Task(output, report, save, suggest or 0, holdout, alpha, settings)
     session.result["command"] = "propagate"
     if model is None:
@@ -133,7 +135,7 @@ def _refuse_with_model(made: dict[str, Any]) -> None:
 
 
 def _label(session: Session, source: Source, task: Task) -> None:
-    from ..model import Model
+    from ..documents.model import Model
 
     check_outputs(source, task.output, task.report, task.save)
     _need_html(task.report)
@@ -192,7 +194,7 @@ def _classes(session: Session, source: Source, documents: Documents) -> tuple[li
 
 
 def _measure(session: Session, fitted: Any, classes: list[str], codes: Any, task: Task) -> Holdout | None:
-    from ..holdout import measure_holdout, n_folds_for, why_not
+    from ..documents.holdout import measure_holdout, n_folds_for, why_not
 
     session.result["holdout"] = None
     if task.holdout == 0:
@@ -261,7 +263,7 @@ def _say_suggestions(session: Session, found: list[int], documents: Documents, l
 
 
 def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
-    from ..model import load_model
+    from ..documents.model import load_model
 
     check_outputs(source, task.output, task.report)
     _need_html(task.report)
@@ -314,7 +316,7 @@ def _say_counts(session: Session, labelling: Labelling, classes: list[str]) -> N
 
 
 def _save(session: Session, model: Model, path: Path) -> None:
-    from ..model import save_model
+    from ..documents.model import save_model
 
     with session.stage("save the model"):
         save_model(path, model)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..labelling import WalkSettings, build_walk
+from ..documents.settings import WalkSettings, build_walk
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..features import Features
-    from ..files import Documents
-    from ..linear import WalkOperator
+    from ..documents.features import Features
+    from ..documents.files import Documents
+    from ..operators import WalkOperator
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def read(
     session: Session, source: Source, *, least: int, purpose: str = "", numbers: Collection[str] = ()
 ) -> Documents:
     """The documents, at least so many for the purpose; what was guessed is told."""
-    from ..files import read_documents
+    from ..documents.files import read_documents
 
     with session.stage("read"):
         documents = read_documents(
@@ -69,7 +69,7 @@ def walk(
     session: Session, documents: Documents, settings: WalkSettings
 ) -> tuple[Features, Any, WalkOperator]:
     """Features, their matrix and its walk; says what they are."""
-    from ..features import TextSettings, learn_features
+    from ..documents.features import TextSettings, learn_features
 
     if documents.texts is None and settings.text != TextSettings():
         session.note(f"{documents.path} has no texts: options on terms have no effect")
@@ -79,9 +79,9 @@ def walk(
         )
     tell_empty(session, X, features)
     parameters = settings.parameters(features)
-    with session.stage("build the walk", own_bar=settings.progress):
+    with session.bars("build the walk") as progress:
         try:
-            op = build_walk(X, parameters)
+            op = build_walk(X, parameters, progress)
         except ValueError as error:  # values outside the divergence's domain
             raise ValueError(f"{documents.path}: {error}") from error
     described = describe(features, op)

@@ -51,7 +51,7 @@ def reproduce(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    from .._running import n_threads
+    from .._support.running import n_threads
     from ..experiments import FULL, QUICK
     from ..experiments import reproduce as run
 

@@ -7,11 +7,12 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import StringIO
 from typing import Any
 
 import typer
 
-from .._running import progress_bar
+from .._support.progress import Progress, stage
 
 
 class Session:
@@ -54,9 +55,29 @@ class Session:
         self.timings.append((title, time.perf_counter() - start))
 
     @contextmanager
+    def bars(self, title: str) -> Iterator[Progress]:
+        """A timed part of the work with a bar per stage; yields what the library takes as ``progress``."""
+        with self.stage(title, own_bar=True):
+            if not self.progress:
+                yield False
+                return
+            from rich.console import Console
+            from rich.progress import Progress as Bars
+
+            with Bars(console=Console(stderr=True), transient=True) as bars:
+                tasks: dict[str, Any] = {}
+
+                def tell(stage: str, done: int, total: int) -> None:
+                    if stage not in tasks:
+                        tasks[stage] = bars.add_task(stage)
+                    bars.update(tasks[stage], completed=done, total=total)
+
+                yield tell
+
+    @contextmanager
     def steps(self, title: str, total: int) -> Iterator[Callable[[int], None]]:
         """A timed stage of known length; yields ``advance(count)``."""
-        with self.stage(title, own_bar=True), progress_bar(self.progress, title, total) as advance:
+        with self.bars(title) as progress, stage(progress, title, total) as advance:
             yield advance
 
     @property
@@ -85,17 +106,21 @@ def shortened(text: str, width: int) -> str:
 
 def aligned(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Lines of a table with a head; a column whose cells are all numbers is set to the right."""
-    cells = [list(columns), *([shortened(cell, 44) for cell in row] for row in rows)]
-    widths = [max(len(row[j]) for row in cells) for j in range(len(columns))]
-    numeric = [all(_is_number(row[j]) for row in cells[1:]) for j in range(len(columns))]
-    return [
-        "  "
-        + "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numeric, strict=True)
-        ).rstrip()
-        for row in cells
-    ]
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    cells = [[shortened(cell, 44) for cell in row] for row in rows]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for j, name in enumerate(columns):
+        right = all(_is_number(row[j]) for row in cells)
+        table.add_column(Text(name), justify="right" if right else "left", no_wrap=True)
+    for row in cells:
+        table.add_row(*map(Text, row))
+    console = Console(file=StringIO(), width=10_000, color_system=None, legacy_windows=False)
+    with console.capture() as captured:
+        console.print(table)
+    return [f"  {line.rstrip()}" for line in captured.get().splitlines()]
 
 
 def _is_number(cell: str) -> bool:

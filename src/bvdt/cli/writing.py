@@ -12,7 +12,7 @@ from .session import Session
 
 def check_outputs(source: Source, table: Path, *others: Path | None) -> None:
     """Refuse, before any work, outputs that could not be written or would become or replace an input."""
-    from ..files import check_table, check_writable
+    from ..documents.files import check_table, check_writable
 
     seen = {path.resolve(): what for path, what in source.files()}
     folder = source.path.resolve() if source.path.is_dir() else None
@@ -34,7 +34,7 @@ def check_outputs(source: Source, table: Path, *others: Path | None) -> None:
 
 def write_columns(session: Session, path: Path, columns: Mapping[str, Any]) -> None:
     """The table of results."""
-    from ..files import write_table
+    from ..documents.files import write_table
 
     with session.stage("write"):
         write_table(path, dict(columns))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._atomic import atomic
+from .._support.atomic import atomic
 
 __all__ = ["CORPORA", "Corpus", "CorpusInfo", "corpus_info", "load_corpus", "save_corpus"]
 

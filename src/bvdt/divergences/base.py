@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._support.arrays import Float
 from . import checks, inverse
 from .domain import Interval
 from .family import Family
 
-Float = NDArray[np.float64]
 Function = Callable[[Any], Any]
 
 

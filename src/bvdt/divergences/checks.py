@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Float
 from .domain import Interval
 
-Float = NDArray[np.float64]
 Function = Callable[[Any], Any]
 
 _SLOPE_TOLERANCE = 1e-4  # far above the error of a central difference, far below a wrong formula

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
-from .._scipy import scipy
-
-Float = NDArray[np.float64]
+from .._support.arrays import Float
 
 _FAR = 700.0  # exp(700) is the largest power of e a float64 holds
 
@@ -54,8 +53,8 @@ class Interval:
             return np.asarray(
                 np.where(
                     s < 0,
-                    self.low + width * scipy.special.expit(s),
-                    self.high - width * scipy.special.expit(-s),
+                    self.low + width * special.expit(s),
+                    self.high - width * special.expit(-s),
                 )
             )
         if np.isfinite(self.low):

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._support.arrays import Float
 from .domain import Interval
 
-Float = NDArray[np.float64]
 Function = Callable[[Any], Any]
 
 _MAX_STEPS = 200

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
-from .._scipy import scipy
+from .._support.arrays import Float
 from .base import BregmanDivergence
 from .domain import Interval
 from .family import Family
 
-Float = NDArray[np.float64]
 _POSITIVE = Interval(0.0, np.inf)
 _LOG_2PI = float(np.log(2 * np.pi))
 
@@ -117,11 +117,11 @@ class GeneralizedI(_Known):
     _family = Family(
         "Poisson",
         log_partition=lambda theta: np.sum(np.exp(theta), axis=-1),
-        log_base_measure=lambda x: -np.sum(scipy.special.gammaln(x + 1), axis=-1),
+        log_base_measure=lambda x: -np.sum(special.gammaln(x + 1), axis=-1),
     )
 
     def phi(self, X: Any) -> Any:
-        return scipy.special.xlogy(X, X) - X
+        return special.xlogy(X, X) - X
 
     def grad(self, X: Any) -> Any:
         return np.log(X)
@@ -150,7 +150,7 @@ class _CommonLength(_Known):
         return 1.0 if self.length is None else self.length  # L adds a linear term to φ, nothing to d
 
     def phi(self, X: Any) -> Any:
-        return scipy.special.xlogy(X, X / self._scale)
+        return special.xlogy(X, X / self._scale)
 
     def grad(self, X: Any) -> Any:
         return np.log(X / self._scale) + 1
@@ -218,10 +218,8 @@ class Multinomial(_CommonLength):
         length = self.length
         return Family(
             "multinomial",
-            log_partition=lambda theta: length * scipy.special.logsumexp(theta, axis=-1),
-            log_base_measure=lambda x: (
-                scipy.special.gammaln(length + 1) - np.sum(scipy.special.gammaln(x + 1), axis=-1)
-            ),
+            log_partition=lambda theta: length * special.logsumexp(theta, axis=-1),
+            log_base_measure=lambda x: special.gammaln(length + 1) - np.sum(special.gammaln(x + 1), axis=-1),
         )
 
     def __repr__(self) -> str:
@@ -268,13 +266,13 @@ class Logistic(_Known):
     )
 
     def phi(self, X: Any) -> Any:
-        return scipy.special.xlogy(X, X) + scipy.special.xlog1py(1 - X, -X)
+        return special.xlogy(X, X) + special.xlog1py(1 - X, -X)
 
     def grad(self, X: Any) -> Any:
-        return scipy.special.logit(X)
+        return special.logit(X)
 
     def grad_inverse(self, T: Any) -> Any:
-        return scipy.special.expit(T)
+        return special.expit(T)
 
     def conjugate(self, T: Any) -> Any:
         return np.logaddexp(0, T)

@@ -2,5 +2,6 @@
 
 from .label_propagation import LabelPropagation
 from .spectral import SpectralClustering, SpectralEmbedding
+from .text import text_pipeline
 
-__all__ = ["LabelPropagation", "SpectralClustering", "SpectralEmbedding"]
+__all__ = ["LabelPropagation", "SpectralClustering", "SpectralEmbedding", "text_pipeline"]

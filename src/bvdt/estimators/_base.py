@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..build import transition_matrix
 from ..divergences import get
+from ..operators import transition_matrix
 from ..walks import as_square
 
 _PARAMETERS = (

@@ -9,13 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._support.arrays import Float
 from ..divergences import BregmanDivergence
 from ..tree import Tree
 from ..walks import class_distributions, label_scores, match_class_mass, suggestion_scores
 from ._base import WalkEstimator
 from ._labels import encode_labels, one_hot
-
-Float = NDArray[np.float64]
 
 
 class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -55,6 +54,8 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+    codes_ : array of shape (n_points,)
+        Index into ``classes_`` of each given label, −1 for the unlabelled.
     transduction_ : array of shape (n_points,)
         Class of each point of the fit.
     label_distributions_ : array of shape (n_points, n_classes)
@@ -140,11 +141,29 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         op = self._fit_operator(X, operator)
         if len(codes) != op.shape[0]:
             raise ValueError(f"y needs {op.shape[0]} labels, one a point; it has {len(codes)}")
-        self.classes_, self._codes = classes, codes
+        self.classes_, self.codes_ = classes, codes
         return self._propagate()
 
+    @classmethod
+    def restored(
+        cls,
+        operator: Any,
+        classes: ArrayLike,
+        codes: NDArray[np.intp],
+        label_distributions: Float,
+        **parameters: Any,
+    ) -> LabelPropagation:
+        """The estimator that ``fit`` left, from what was stored of it; nothing is computed anew."""
+        fitted = cls(**parameters)
+        fitted.operator_ = operator
+        fitted._features_of_operator()
+        fitted.classes_, fitted.codes_ = np.asarray(classes), codes
+        fitted.label_distributions_ = label_distributions
+        fitted.transduction_ = fitted.classes_[label_distributions.argmax(axis=1)]
+        return fitted
+
     def _propagate(self) -> LabelPropagation:
-        Y0, labelled = one_hot(self._codes, len(self.classes_)), self._codes >= 0
+        Y0, labelled = one_hot(self.codes_, len(self.classes_)), self.codes_ >= 0
         scores, self.n_iter_ = label_scores(
             self.operator_,
             Y0,
@@ -177,6 +196,6 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         check_is_fitted(self)
         if n < 1:
             raise ValueError(f"n needs a number ≥ 1; got {n}")
-        unlabelled = np.flatnonzero(self._codes < 0)
+        unlabelled = np.flatnonzero(self.codes_ < 0)
         scores = suggestion_scores(self.operator_, self.label_distributions_, self.alpha)[unlabelled]
         return np.asarray(unlabelled[np.argsort(-scores, kind="stable")[:n]])

@@ -11,13 +11,12 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from .._running import generator, n_threads
+from .._support.arrays import Float
+from .._support.running import generator, n_threads
 from ..divergences import BregmanDivergence
-from ..spectral import cluster_coordinates, diffusion_coordinates, extended_coordinates
 from ..tree import Tree
+from ..walks.eigenvectors import cluster_coordinates, diffusion_coordinates, extended_coordinates
 from ._base import WalkEstimator
-
-Float = NDArray[np.float64]
 
 
 class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # type: ignore[misc]

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from .._support.arrays import Index, Mask
 from .config import TITLES, Config
 from .methods import METHODS, predict
-from .propagation import Classes, Mask, draw_labelled
+from .propagation import draw_labelled
 from .units import Row, Unit, load
 
 __all__ = ["Mean", "accuracy", "accuracy_units", "half_width", "mean_rows", "means", "paired"]
@@ -65,12 +66,12 @@ def accuracy(unit: Unit) -> list[Row]:
     ]
 
 
-def labelled(y: Classes, share: float, trial: int, seed: int) -> Mask:
+def labelled(y: Index, share: float, trial: int, seed: int) -> Mask:
     """The labelled documents of a trial."""
     return draw_labelled(y, share, np.random.default_rng([seed, 2, trial, round(1e6 * share)]))
 
 
-def score(predicted: Classes, y: Classes, known: Mask) -> float:
+def score(predicted: Index, y: Index, known: Mask) -> float:
     """Share of the unlabelled documents that are right, to six digits."""
     return round(float((predicted[~known] == y[~known]).mean()), 6)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from .. import memory
+from .._support import memory
 from ..datasets import CORPORA
 from .accuracy import Curves, Mean
 from .claims import Claim

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..operator import TransitionOperator
+from ..operators import TransitionOperator
 from .config import TITLES, Config
 from .methods import walk_matrix
 from .style import save, styled

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..build import transition_matrix
-from ..exact import exact_transition_matrix
-from ..lift import Lifted, lift
-from ..operator import TransitionOperator
+from .._support.arrays import Float, Index, Mask
+from ..lifting import Lifted, lift
+from ..operators import TransitionOperator, exact_transition_matrix, transition_matrix
 from ..tree import Tree, anchor_tree
 from ..walks import label_scores
 from .config import Config
-from .propagation import NOTHING, Classes, Float, Mask, one_vs_all, vote
+from .propagation import NOTHING, one_vs_all, vote
 
 __all__ = [
     "METHODS",
@@ -63,9 +62,9 @@ METHODS = {
 
 
 def predict(
-    method: str, counts: Any, y: Classes, masks: list[Mask], config: Config, seed: list[int]
-) -> list[Classes]:
-    """Classes of all documents for each mask of labelled ones; ``seed`` is that of the trees."""
+    method: str, counts: Any, y: Index, masks: list[Mask], config: Config, seed: list[int]
+) -> list[Index]:
+    """Index of all documents for each mask of labelled ones; ``seed`` is that of the trees."""
     if method == "sklearn":
         return _label_spreading(counts, y, masks, config)
     if method == "forest":
@@ -139,7 +138,7 @@ def tfidf(counts: Any) -> Any:
     return TfidfTransformer(sublinear_tf=True).fit_transform(counts)
 
 
-def _spread(M: Any, alpha: float, y: Classes, masks: list[Mask]) -> list[Classes]:
+def _spread(M: Any, alpha: float, y: Index, masks: list[Mask]) -> list[Index]:
     """Label spreading (Zhou et al. 2003) on the symmetrised matrix, to the estimators' tolerance."""
     return one_vs_all(lambda Y0: label_scores(M, Y0, mode="spread", alpha=alpha)[0], y, masks)
 
@@ -153,7 +152,7 @@ def _forest(counts: Any, seed: list[int]) -> Any:
 
 
 def _text_defaults() -> dict[str, Any]:
-    from ..text import DEFAULTS
+    from ..estimators.text import DEFAULTS
 
     return DEFAULTS
 
@@ -166,7 +165,7 @@ def _neighbour_graph(counts: Any, k: int) -> Any:
     return search.fit(tfidf(counts)).kneighbors_graph()
 
 
-def _label_spreading(counts: Any, y: Classes, masks: list[Mask], config: Config) -> list[Classes]:
+def _label_spreading(counts: Any, y: Index, masks: list[Mask], config: Config) -> list[Index]:
     """scikit-learn's LabelSpreading with its knn kernel, on tf-idf."""
     from sklearn.semi_supervised import LabelSpreading
 

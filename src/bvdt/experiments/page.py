@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from ..files import atomic
+from ..documents.files import atomic
 
 __all__ = ["Page"]
 

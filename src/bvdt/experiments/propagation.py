@@ -6,19 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .._support.arrays import Float, Index, Mask
 
 __all__ = ["draw_labelled", "one_vs_all", "settled", "vote"]
-
-Float = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Classes = NDArray[np.intp]
 
 NOTHING = 1e-300  # smaller scores are 0: a little further down numbers lose digits, flicker and are slow
 _ENTRIES = 1 << 24  # of the label columns that are propagated at once
 
 
-def draw_labelled(y: Classes, share: float, rng: np.random.Generator) -> Mask:
+def draw_labelled(y: Index, share: float, rng: np.random.Generator) -> Mask:
     """Documents whose label is given: a share drawn uniformly, and one of each class that got none.
 
     At least one document stays unlabelled, so that there is something to predict.
@@ -51,12 +48,12 @@ def settled(M: Any, Y0: Float, alpha: float, n_iter: int) -> Float:  # (N, k) ->
     return result
 
 
-def vote(M: Any, y: Classes, masks: list[Mask], alpha: float, n_iter: int) -> list[Classes]:
+def vote(M: Any, y: Index, masks: list[Mask], alpha: float, n_iter: int) -> list[Index]:
     """Predicted classes of all documents by Eq. (29), for each mask of labelled ones."""
     return one_vs_all(lambda Y0: settled(M, Y0, alpha, n_iter), y, masks)
 
 
-def one_vs_all(scores: Callable[[Float], Float], y: Classes, masks: list[Mask]) -> list[Classes]:
+def one_vs_all(scores: Callable[[Float], Float], y: Index, masks: list[Mask]) -> list[Index]:
     """Predicted classes of all documents, for each mask of labelled ones.
 
     The classes' columns of many masks go through ``scores`` together. A document that no label reaches (all
@@ -75,7 +72,7 @@ def one_vs_all(scores: Callable[[Float], Float], y: Classes, masks: list[Mask]) 
     return predicted
 
 
-def _largest(scores: Float, given: Classes) -> Classes:  # (N, n_classes) -> (N,)
-    classes: Classes = scores.argmax(axis=1)
+def _largest(scores: Float, given: Index) -> Index:  # (N, n_classes) -> (N,)
+    classes: Index = scores.argmax(axis=1)
     classes[scores.max(axis=1) <= 0] = np.bincount(given).argmax()
     return classes

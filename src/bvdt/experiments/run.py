@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..datasets import CORPORA, load_corpus
-from ..files import write_table
+from ..documents.files import write_table
 from .accuracy import accuracy_units, mean_rows, means, paired
 from .claims import all_claims, claim_rows
 from .config import FULL, PANELS, TITLES, Config

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..operator import TransitionOperator
+from ..operators import TransitionOperator
 from .accuracy import Mean, half_width, labelled, score
 from .config import TITLES, Config
 from .methods import METHODS, THREADS, exact_matrix, grow_tree, lifted_counts, tfidf

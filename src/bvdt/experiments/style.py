@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..files import atomic
+from ..documents.files import atomic
 
 __all__ = ["LOOKS", "Look", "pyplot", "save", "styled"]
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..datasets import CORPORA, Corpus, load_corpus
-from ..files import write_table
+from ..documents.files import write_table
 from .config import TITLES, Config
 
 FORMAT = 2  # raised when the numbers of cached units would come out otherwise

@@ -1,6 +1,6 @@
 """The report: one self-contained HTML page about a labelling: how sure it is, the map, what to label next."""
 
-from .layout import map_coordinates
+from ..walks.layout import map_coordinates
 from .model import Report, ResultTable
 from .page import render_report, write_report
 

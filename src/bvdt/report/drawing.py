@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..operator import TransitionOperator
+from ..operators import TransitionOperator
 from .palette import N_CLASSES, colour
 
 WHOLE = 200  # points up to which every block is drawn; beyond, nodes of at least N/200 points

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from ..holdout import Holdout
-    from ..linear import WalkOperator
+    from ..documents.holdout import Holdout
+    from ..operators import WalkOperator
 
 
 @dataclass(frozen=True)

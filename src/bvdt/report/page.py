@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .._atomic import atomic
+from .._support.atomic import atomic
 from . import sections
 from .drawing import WHOLE, partition_svg, q_range
 from .escape import escape, isolated, script_json

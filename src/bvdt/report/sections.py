@@ -13,7 +13,7 @@ from .palette import swatch
 from .points import class_order, mark_of
 
 if TYPE_CHECKING:
-    from ..holdout import Holdout
+    from ..documents.holdout import Holdout
 
 MANY_CLASSES = 25  # beyond, the confusion is a list of pairs, and the class counts are cut
 SUGGESTIONS = 50  # rows shown

@@ -1,7 +1,9 @@
-"""Cluster trees: the arrays (``Tree``) and the two ways to build them from lifted data."""
+"""Cluster trees: the arrays (``Tree``) and the ways to build them from lifted data."""
 
 from .anchor import anchor_tree
+from .builders import BUILDERS, tree_builder
+from .chunking import cut_into_chunks
 from .structure import Tree
-from .ward import ward_tree
+from .ward import varied, ward_tree
 
-__all__ = ["Tree", "anchor_tree", "ward_tree"]
+__all__ = ["BUILDERS", "Tree", "anchor_tree", "cut_into_chunks", "tree_builder", "varied", "ward_tree"]

@@ -26,20 +26,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-
-IntArray = NDArray[np.int32]
+from .._support.arrays import Int
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
     """Immutable binary tree over N points in pre-order; see the module's head for the arrays."""
 
-    left: IntArray
-    right: IntArray
-    parent: IntArray
-    size: IntArray
-    start: IntArray
-    order: IntArray
+    left: Int
+    right: Int
+    parent: Int
+    size: Int
+    start: Int
+    order: Int
 
     def __post_init__(self) -> None:
         for name in ("left", "right", "parent", "size", "start", "order"):
@@ -91,7 +90,7 @@ class Tree:
     def n_nodes(self) -> int:
         return len(self.size)
 
-    def members(self, node: int) -> IntArray:  # (size[node],)
+    def members(self, node: int) -> Int:  # (size[node],)
         """The points below a node."""
         return self.order[self.start[node] : self.start[node] + self.size[node]]
 
@@ -101,7 +100,7 @@ class Tree:
         nodes[self.order] = np.flatnonzero(self.left < 0)
         return nodes
 
-    def siblings(self) -> IntArray:  # (2N−1,)
+    def siblings(self) -> Int:  # (2N−1,)
         """Sibling of each node, −1 for the root."""
         sibling = np.full(self.n_nodes, -1, np.int32)
         internal = np.flatnonzero(self.left >= 0)
@@ -109,7 +108,7 @@ class Tree:
         sibling[self.right[internal]] = self.left[internal]
         return sibling
 
-    def depths(self) -> IntArray:  # (2N−1,)
+    def depths(self) -> Int:  # (2N−1,)
         """Number of edges from the root to each node."""
         # +1 where a subtree opens, −1 where it closes: the running sum counts the open ancestors.
         internal = np.flatnonzero(self.left >= 0)
@@ -175,7 +174,7 @@ class Tree:
         return f"Tree(n_points={self.n_points}, depth={self.depth})"
 
 
-def _check_sizes(size: IntArray, n_points: int) -> None:
+def _check_sizes(size: Int, n_points: int) -> None:
     """Sizes must be a pre-order: size[0] = N and every internal node is the sum of its two children."""
     if size[0] != n_points:
         raise ValueError(f"Tree.size[0] needs {n_points}, the number of points; it is {size[0]}")

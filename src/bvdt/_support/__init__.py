@@ -1,0 +1,1 @@
+"""What every room may use: array types, checked integers, threads, seeds, progress, memory, whole files."""

@@ -1,0 +1,30 @@
+"""What this build is made of: for bug reports, and to see whether it runs with threads and wide registers."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+
+import numpy as np
+import scipy
+
+from .. import _core
+from .running import n_threads
+
+
+def show_config() -> None:
+    """Print bvdt's version, its compiler, SIMD width, OpenMP and threads, and the libraries beneath."""
+    built = _core.build_info()
+    rows = {
+        "bvdt": version("bvdt"),
+        "compiler": built["compiler"],
+        "registers in use": f"{8 * built['simd_bytes']} bit",
+        "OpenMP": built["openmp"] or "no: built without threads",
+        "threads": str(n_threads(None) if built["openmp"] else 1),
+        "Python": f"{platform.python_version()} on {platform.platform()}",
+        "NumPy": np.__version__,
+        "SciPy": scipy.__version__,
+    }
+    width = max(map(len, rows))
+    for name, value in rows.items():
+        print(f"{name:<{width}}  {value}")

@@ -1,0 +1,46 @@
+"""How much memory is left, what was used at most, and refusing what would not fit before it is allocated."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import psutil
+
+GIB = 2**30
+_STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+def available_bytes() -> float:
+    """Memory that can be had without swapping."""
+    return float(psutil.virtual_memory().available)
+
+
+def require(n_bytes: float, purpose: str) -> None:
+    """MemoryError that names the GiB when ``n_bytes`` exceed what is available."""
+    available = available_bytes()
+    if n_bytes > available:
+        raise MemoryError(f"{purpose} needs {n_bytes / GIB:.1f} GiB; {available / GIB:.1f} GiB are available")
+
+
+def start_peak() -> float:
+    """Bytes in use now, from which on ``peak_bytes`` counts (elsewhere than on Linux: from the start)."""
+    try:
+        _CLEAR.write_text("5")  # the high-water mark starts anew from what is in use
+    except OSError:
+        return peak_bytes()
+    return float(psutil.Process().memory_info().rss)
+
+
+def peak_bytes() -> float:
+    """The most bytes in use at one time since ``start_peak``."""
+    used = psutil.Process().memory_info()
+    if sys.platform == "win32":
+        return float(used.peak_wset)
+    if _STATUS.exists():  # the one figure that ``start_peak`` can set back
+        lines = _STATUS.read_text().splitlines()
+        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+    import resource  # not on Windows
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return float(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

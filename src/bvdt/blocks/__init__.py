@@ -1,0 +1,22 @@
+"""Blocks of the matrix: partitions, their divergences, the best probabilities, finer partitions."""
+
+from .bandwidth import resolve_bandwidth
+from .bound import Curve, bound_constant, bound_curve
+from .optimum import Optimum, optimum
+from .partition import BlockPartition
+from .refinement import refined_blocks
+from .sums import NodeSums, block_divergences, sums_by_node
+
+__all__ = [
+    "BlockPartition",
+    "Curve",
+    "NodeSums",
+    "Optimum",
+    "block_divergences",
+    "bound_constant",
+    "bound_curve",
+    "optimum",
+    "refined_blocks",
+    "resolve_bandwidth",
+    "sums_by_node",
+]

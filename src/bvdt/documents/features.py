@@ -1,0 +1,270 @@
+"""From documents to the matrix that is walked on: words to weights, columns to one scale; learnt once, kept.
+
+| documents | kind | scale "auto" |
+|---|---|---|
+| texts | text | "tfidf": counts of words, then sublinear tf-idf of length 1 |
+| sparse matrix of counts (integers ≥ 0) | counts | "tfidf" |
+| numeric columns of a table | columns | "standard": every column to mean 0 and deviation 1 |
+| any other matrix | matrix | "none": as it is |
+
+A divergence that needs values ≥ 0, such as gid, takes counts and columns as they are: "auto" is "none" then.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from .._support.arrays import Float
+
+if TYPE_CHECKING:
+    from .files import Documents
+
+
+SCALES = ("auto", "tfidf", "standard", "none")
+_EUCLIDEAN = (None, "squared_euclidean", "mahalanobis")
+
+
+@dataclass(frozen=True)
+class TextSettings:
+    """How a text becomes terms: options of scikit-learn's CountVectorizer."""
+
+    analyzer: str = "word"  # or "char", for languages without spaces between words
+    ngrams: tuple[int, int] = (1, 1)
+    min_df: int = 1
+    stop_words: tuple[str, ...] = ()  # ("english",) is scikit-learn's list
+
+    def vectorizer(self, vocabulary: list[str] | None = None) -> Any:
+        """A CountVectorizer; with a vocabulary it needs no fit."""
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        words: Any = "english" if self.stop_words == ("english",) else list(self.stop_words) or None
+        return CountVectorizer(
+            analyzer="char_wb" if self.analyzer == "char" else "word",
+            ngram_range=self.ngrams,
+            min_df=self.min_df,
+            stop_words=words if self.analyzer == "word" else None,
+            vocabulary=vocabulary,
+            dtype=np.float64,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What was learnt from the documents of a fit, to treat new ones alike."""
+
+    kind: str
+    scale: str
+    n_features: int
+    text: TextSettings = field(default_factory=TextSettings)
+    names: list[str] | None = None  # the vocabulary, or a table's columns
+    idf: Float | None = None  # (d,)
+    mean: Float | None = None  # (d,)
+    deviation: Float | None = None  # (d,)
+
+    def transform(self, documents: Documents) -> Any:  # (n, d)
+        """The matrix of new documents; refuses those of another kind."""
+        return self._scaled(self._aligned(documents), documents)
+
+    def _aligned(self, documents: Documents) -> Any:
+        """Its terms or columns, in the order of the fit."""
+        if self.kind == "text":
+            if documents.texts is None:
+                raise ValueError(f"{documents.path} needs a text column: the model was made from texts")
+            return sparse.csr_array(self.text.vectorizer(self.names).transform(documents.texts))
+        if documents.X is None:
+            raise ValueError(f"{documents.path} holds texts; the model was made from {self._words()}")
+        X = documents.X
+        if self.names is not None:
+            X = X[:, self._columns(documents)]
+        elif sparse.issparse(X) and X.shape[1] < self.n_features and _grows(documents):
+            X = sparse.csr_array(X)
+            X.resize(X.shape[0], self.n_features)
+        if X.shape[1] != self.n_features:
+            needed = f"{self.n_features} columns, as the model's data"
+            raise ValueError(f"{documents.path} needs {needed}; it has {X.shape[1]}")
+        return _checked(X, documents, self.names)
+
+    def _columns(self, documents: Documents) -> list[int]:
+        assert self.names is not None
+        place = {name: j for j, name in enumerate(documents.features or [])}
+        missing = [name for name in self.names if name not in place]
+        if missing:
+            raise ValueError(
+                f"{documents.path} needs the columns of the model's data; "
+                f"{_some(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+            )
+        return [place[name] for name in self.names]
+
+    def _words(self) -> str:
+        return {"counts": "a matrix of counts", "columns": "numeric columns"}.get(self.kind, "a matrix")
+
+    def _scaled(self, X: Any, documents: Documents) -> Any:
+        if self.scale == "tfidf":
+            assert self.idf is not None
+            return _weighting(self.idf).transform(_counts(X, documents), copy=False)
+        if self.scale == "standard":
+            return (X - self.mean) / self.deviation
+        return X
+
+    # -- storage ------------------------------------------------------------------------------------------
+
+    def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Header and arrays for a file."""
+        header = {"kind": self.kind, "scale": self.scale, "n_features": self.n_features}
+        arrays = {name: getattr(self, name) for name in ("idf", "mean", "deviation")}
+        arrays = {name: array for name, array in arrays.items() if array is not None}
+        if self.names is not None:
+            arrays["names"] = np.frombuffer(json.dumps(self.names).encode(), np.uint8)
+        return header | {"text": asdict(self.text)}, arrays
+
+    @classmethod
+    def from_contents(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Features:
+        """The object of a header and arrays of ``contents``."""
+        known = {f.name for f in fields(TextSettings)}
+        text = {key: value for key, value in header["text"].items() if key in known}
+        text |= {"ngrams": tuple(text["ngrams"]), "stop_words": tuple(text["stop_words"])}
+        names = json.loads(arrays["names"].tobytes()) if "names" in arrays else None
+        learnt = {name: arrays.get(name) for name in ("idf", "mean", "deviation")}
+        n_features = int(header["n_features"])
+        for name, value in {**learnt, "names": names}.items():
+            if value is not None and len(value) != n_features:
+                raise IndexError(f"{name} of {len(value)} features instead of {n_features}")
+        kind, scale = str(header["kind"]), str(header["scale"])
+        needed = {"tfidf": ("idf",), "standard": ("mean", "deviation"), "none": ()}[scale]
+        if any(learnt[name] is None for name in needed) or (kind == "text" and names is None):
+            raise KeyError(f"what {kind} with the scale {scale} needs")
+        return cls(kind, scale, n_features, TextSettings(**text), names, **learnt)
+
+
+def learn_features(
+    documents: Documents,
+    *,
+    scale: str = "auto",
+    divergence: str | None = None,
+    text: TextSettings | None = None,
+) -> tuple[Features, Any]:
+    """What the documents teach, and their matrix; see the module's head for the kinds and scales."""
+    if scale not in SCALES:
+        raise ValueError(f"scale needs one of {', '.join(SCALES)}; got {scale!r}")
+    text = text or TextSettings()
+    names = documents.features
+    if documents.texts is not None:
+        kind, (X, names) = "text", _count(documents, text)
+    else:
+        kind, X = _kind(documents), _checked(documents.X, documents, names)
+    features = Features(kind, _resolved(scale, kind, divergence), X.shape[1], text, names)
+    return _learn_scale(features, X, documents)
+
+
+def _learn_scale(features: Features, X: Any, documents: Documents) -> tuple[Features, Any]:
+    if features.scale == "tfidf":
+        from sklearn.feature_extraction.text import TfidfTransformer
+
+        features = replace(features, idf=TfidfTransformer().fit(_counts(X, documents)).idf_)
+    elif features.scale == "standard":
+        if sparse.issparse(X):
+            what = "makes a sparse matrix" if features.kind == "text" else "is a sparse matrix"
+            raise ValueError(f'{documents.path} {what}, which cannot be standardised; use the scale "auto"')
+        features = replace(features, mean=X.mean(axis=0), deviation=_deviation(X))
+    return features, features._scaled(X, documents)
+
+
+def _deviation(X: Float) -> Float:  # (d,)
+    """Of every column; 1 where all values are equal but for rounding, which would be blown up."""
+    deviation = X.std(axis=0)
+    rounding = 10 * np.finfo(float).eps * np.abs(X).max(axis=0)
+    is_constant = (X.max(axis=0) == X.min(axis=0)) | (deviation <= rounding)
+    return np.where(is_constant, 1.0, deviation)
+
+
+def _counts(X: Any, documents: Documents) -> Any:  # CSR (n, d)
+    """A copy without stored zeros, whose logarithm would be −∞."""
+    X = sparse.csr_array(X, dtype=np.float64, copy=True)
+    X.eliminate_zeros()
+    if X.nnz and X.data.min() < 0:
+        raise ValueError(f"{documents.path} needs counts ≥ 0 for tf-idf; the least is {X.data.min():g}")
+    return X
+
+
+def _weighting(idf: Float) -> Any:
+    """Sublinear tf-idf of length 1, as in ``bvdt.text_pipeline``, with weights that are there already."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    weighting = TfidfTransformer(sublinear_tf=True)
+    weighting.idf_, weighting.n_features_in_ = idf, len(idf)
+    return weighting
+
+
+def _resolved(scale: str, kind: str, divergence: str | None) -> str:
+    if scale != "auto":
+        return scale
+    if kind in ("text", "counts"):
+        return "tfidf" if divergence in _EUCLIDEAN else "none"
+    return "standard" if kind == "columns" and divergence in _EUCLIDEAN else "none"
+
+
+def _kind(documents: Documents) -> str:
+    X = documents.X
+    if documents.features is not None:
+        return "columns"
+    if sparse.issparse(X) and X.nnz and (X.data >= 0).all() and (X.data == np.rint(X.data)).all():
+        return "counts"
+    return "matrix"
+
+
+def _count(documents: Documents, text: TextSettings) -> tuple[Any, list[str]]:  # (N, d), (d,)
+    assert documents.texts is not None
+    n_documents = len(documents.texts)
+    if not 1 <= text.min_df <= n_documents:
+        raise ValueError(f"min_df needs 1 to {n_documents}, the documents; got {text.min_df}")
+    vectorizer = text.vectorizer()
+    try:
+        X = vectorizer.fit_transform(documents.texts)
+    except ValueError as error:
+        raise ValueError(
+            f"{documents.path}: no words are left to compare ({_first_words(error)}); "
+            "look at the text column, min_df and the stop words"
+        ) from None
+    return sparse.csr_array(X), [str(name) for name in vectorizer.get_feature_names_out()]
+
+
+def _first_words(error: Exception) -> str:
+    return str(error).split(";")[0].split(". ")[0].rstrip(".")
+
+
+def _checked(X: Any, documents: Documents, names: list[str] | None) -> Any:
+    """X in float64, entries of one place added up; refused with the first value that is not finite."""
+    X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, np.float64)
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    values = X.data if sparse.issparse(X) else X
+    finite = np.isfinite(values)
+    if finite.all():
+        return X
+    if sparse.issparse(X):
+        at = int(np.argmin(finite))
+        row, column = int(np.searchsorted(X.indptr, at, "right")) - 1, int(X.indices[at])
+        value = X.data[at]
+    else:
+        row, column = (int(k) for k in np.argwhere(~finite)[0])
+        value = X[row, column]
+    where = f"column {names[column]!r}" if names else f"column {column + 1}"
+    raise ValueError(
+        f"{documents.path} needs finite numbers; {where} of id {documents.ids[row]!r} is {value}"
+    )
+
+
+def _grows(documents: Documents) -> bool:
+    """Whether the format stores no number of columns, so that rare features may be missing at the end."""
+    return documents.path.suffix.lower() not in (".npz", ".mtx")
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:3])
+    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"

@@ -1,0 +1,213 @@
+"""Which column is what, and the documents that come out of a table in one pass."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .table import Batch, Table, given, is_number
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Indices of columns: the id and the label (or None), then either the text or the numbers."""
+
+    id: int | None
+    label: int | None
+    text: int | None
+    numbers: list[int]
+
+
+@dataclass
+class Taken:
+    """What was read from a table so far."""
+
+    ids: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    numbers: list[NDArray[np.float64]] = field(default_factory=list)
+    labels: list[str | None] = field(default_factory=list)
+
+
+def take(
+    table: Table,
+    text: str | None,
+    id: str | None,
+    label: str | None,
+    missing: str | None,
+    numbers: Collection[str] = (),
+) -> tuple[Roles, Taken]:
+    """Read the table to its end; the first batch decides the columns' roles."""
+    first = next(table.batches, None)
+    if first is None:
+        raise ValueError(f"{table.path} has no rows; it needs one for each document")
+    roles, taken = choose(table, first, text, id, label, numbers), Taken()
+    for batch in itertools.chain([first], table.batches):
+        if roles.id is not None:
+            taken.ids += _ids(table, batch, roles.id)
+        if roles.label is not None:
+            taken.labels += labels_of(table, batch, roles.label, missing)
+        if roles.text is not None:
+            taken.texts += _texts(table, batch, roles.text)
+        else:
+            taken.numbers.append(_numbers(table, batch, roles.numbers))
+    return roles, taken
+
+
+def choose(
+    table: Table,
+    first: Batch,
+    text: str | None,
+    id: str | None,
+    label: str | None,
+    numbers: Collection[str] = (),
+) -> Roles:
+    """The roles: by the names given, else "id" and "text", else the longest strings, else all numbers.
+
+    Of ``numbers`` those that are there are taken, and no other column is looked at.
+
+    A column counts as text when at least half of its cells in the first batch that are not blank are no
+    numbers, so that one "n/a" among numbers is an error and not a text. Beside columns of numbers a column of
+    a few single words, or one that is mostly blank, is a category and not a text: it is left out.
+    """
+    id_at = find_id(table.columns) if id is None else table.index(id)
+    label_at = None if label is None else table.index(label)
+    if text is not None:
+        return Roles(id_at, label_at, table.index(text), [])
+    known = [index for index, name in enumerate(table.columns) if name in set(numbers)]
+    if known:
+        return Roles(id_at, label_at, None, known)
+    rest = [index for index in range(len(table.columns)) if index not in (id_at, label_at)]
+    lengths = {index: _mean_length(first.column(index)) for index in rest}
+    wordy = [index for index in rest if lengths[index] > 0]
+    named = [index for index in rest if table.columns[index].lower() == "text"]
+    numeric = [index for index in rest if index not in wordy]
+    texts = [index for index in wordy if not numeric or _is_prose(first.column(index))]
+    if named or texts:
+        chosen = named[0] if named else max(texts, key=lambda index: lengths[index])
+        return Roles(id_at, label_at, chosen, [])
+    if not rest:
+        raise ValueError(
+            f"{table.path} has no column of text or numbers beside the id and the labels; add one"
+        )
+    return Roles(id_at, label_at, None, numeric)
+
+
+def find_id(columns: list[str]) -> int | None:
+    """The column named id, else a first one without a name, as an index is often written."""
+    for index, name in enumerate(columns):
+        if name.lower() == "id":
+            return index
+    nameless = columns[0] == "column 1" and columns[1] != "column 2" if len(columns) > 1 else False
+    return 0 if nameless else None
+
+
+def _mean_length(cells: Sequence[Any]) -> float:
+    """Mean length of the strings, 0 where most of the cells are numbers."""
+    if isinstance(cells, np.ndarray):
+        return 0.0
+    filled = [cell for cell in cells if not is_blank(cell)]
+    strings = [cell for cell in filled if isinstance(cell, str) and not is_number(cell)]
+    return sum(map(len, strings)) / len(cells) if strings and 2 * len(strings) >= len(filled) else 0.0
+
+
+def _is_prose(cells: Sequence[Any]) -> bool:
+    """Whether strings are texts: most cells hold one, and those have several words or seldom recur."""
+    filled = [cell for cell in cells if not is_blank(cell)]
+    n_words = sum(len(str(cell).split()) for cell in filled)
+    return 2 * len(filled) >= len(cells) and (
+        n_words >= 2 * len(filled) or 2 * len(set(filled)) > len(filled)
+    )
+
+
+def is_blank(cell: Any) -> bool:
+    """Nothing, white space, or the NaN that stands for nothing in a column of floats."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return True
+    return isinstance(cell, str) and not cell.strip()
+
+
+def as_string(cell: Any) -> str | None:
+    """A cell as the user wrote it; None for lists, objects and the like."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool | np.bool_):
+        return str(bool(cell)).lower()
+    if cell is None or isinstance(cell, list | dict | tuple | bytes | np.ndarray):
+        return None
+    return str(cell)
+
+
+# -- the cells of one batch ----------------------------------------------------------------------------------
+
+
+def _listed(cells: Sequence[Any]) -> Sequence[Any]:
+    return cells.tolist() if isinstance(cells, np.ndarray) else cells
+
+
+def _refuse(table: Table, place: int, column: int, needs: str, cell: Any) -> ValueError:
+    shown = repr(cell) if len(repr(cell)) <= 40 else repr(cell)[:37] + "…"
+    held = "it is blank" if is_blank(cell) else f"it holds {shown}"
+    return ValueError(f"{table.at(place, column)} needs {needs}; {held}")
+
+
+def _ids(table: Table, batch: Batch, column: int) -> list[str]:
+    ids = []
+    for place, cell in zip(batch.places, _listed(batch.column(column)), strict=True):
+        name = as_string(cell)
+        if name is None or is_blank(cell):
+            needs = "an id (or choose another column, or none, for the ids)"
+            raise _refuse(table, place, column, needs, cell)
+        ids.append(name.strip())
+    return ids
+
+
+def _texts(table: Table, batch: Batch, column: int) -> list[str]:
+    texts = []
+    for place, cell in zip(batch.places, _listed(batch.column(column)), strict=True):
+        text = "" if cell is None else as_string(cell)
+        if text is None:
+            raise _refuse(table, place, column, "a string", cell)
+        texts.append(text)
+    return texts
+
+
+def labels_of(table: Table, batch: Batch, column: int, missing: str | None) -> list[str | None]:
+    """Labels without white space around them; None where the cell is blank or the word for "missing"."""
+    labels: list[str | None] = []
+    for place, cell in zip(batch.places, _listed(batch.column(column)), strict=True):
+        label = None if is_blank(cell) else as_string(cell)
+        if label is None and not is_blank(cell):
+            raise _refuse(table, place, column, "one label", cell)
+        labels.append(given(label, missing))
+    return labels
+
+
+def _numbers(table: Table, batch: Batch, columns: list[int]) -> NDArray[np.float64]:  # (rows, columns)
+    block = np.empty((len(batch.places), len(columns)))
+    for at, column in enumerate(columns):
+        cells = batch.column(column)
+        try:
+            block[:, at] = cells if isinstance(cells, np.ndarray) else list(map(float, cells))
+        except (ValueError, TypeError):
+            raise _first_wrong(table, batch, column) from None
+        if not np.isfinite(block[:, at]).all():
+            raise _first_wrong(table, batch, column)
+    return block
+
+
+def _first_wrong(table: Table, batch: Batch, column: int) -> ValueError:
+    for place, cell in zip(batch.places, _listed(batch.column(column)), strict=True):
+        try:
+            value = float(cell)
+        except (ValueError, TypeError):
+            value = math.nan
+        if not math.isfinite(value):
+            needs = "a finite number (fill it in, leave the row out, or name the text column)"
+            return _refuse(table, place, column, needs, cell)
+    return ValueError(f'{table.path} has a column "{table.columns[column]}" that is not made of numbers')

@@ -1,0 +1,71 @@
+"""Parquet in, batch by batch; pyarrow is imported only here and where Parquet is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from .table import Batch, Table
+
+BATCH = 4096
+
+
+def need_pyarrow(path: str | Path) -> Any:
+    """The module, or one sentence on how to get it."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError(
+            f'{path} needs pyarrow to be read or written: pip install "bvdt[parquet]"'
+        ) from None
+    return pyarrow
+
+
+def read_parquet(path: Path) -> Table:
+    """Table of a Parquet file; its places are row numbers from 1."""
+    need_pyarrow(path)
+    import pyarrow.parquet as parquet
+
+    try:
+        file = parquet.ParquetFile(path)
+        names = list(file.schema_arrow.names)
+    except (ValueError, OSError) as error:
+        raise _damaged(path) from error
+    return Table(path, names, _chunks(path, file), unit="row")
+
+
+def _damaged(path: Path) -> ValueError:
+    return ValueError(f"{path} is not a Parquet file, or is damaged or truncated; write it again")
+
+
+def _chunks(path: Path, file: Any) -> Iterator[Batch]:
+    row = 1
+    batches = file.iter_batches(batch_size=BATCH)
+    while True:
+        try:
+            batch = next(batches, None)
+        except (ValueError, OSError) as error:
+            raise _damaged(path) from error
+        if batch is None:
+            return
+        yield Batch(range(row, row + batch.num_rows), _columns_of(batch))
+        row += batch.num_rows
+
+
+def _columns_of(batch: Any) -> Any:
+    @cache
+    def column(index: int) -> Sequence[Any]:
+        values = batch.column(index)
+        kind = values.type
+        import pyarrow
+
+        is_number = pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind)
+        if is_number and not values.null_count:
+            array: Sequence[Any] = values.to_numpy(zero_copy_only=False)
+            return array
+        cells: list[Any] = values.to_pylist()
+        return cells
+
+    return column

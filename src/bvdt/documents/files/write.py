@@ -1,0 +1,98 @@
+"""Tables out: CSV, TSV, JSON Lines or Parquet by the name's ending, whole or not at all."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from ..._support.atomic import atomic, check_writable
+from .parquet import need_pyarrow
+
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+
+
+def write_table(path: str | Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Write named columns of one length; None and NaN become blanks (CSV, TSV) or null (JSON Lines).
+
+    Text is UTF-8, lines end with one "\\n", cells that hold the delimiter, a quote or a line end are quoted.
+    """
+    path = Path(path)
+    suffix = _suffix(path)
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) != 1:
+        raise ValueError(f"{path} needs columns of one length; theirs are {lengths}")
+    lists = {name: _plain(values) for name, values in columns.items()}
+    if suffix == ".parquet":
+        return _write_parquet(path, lists)
+    with atomic(path) as file:
+        if suffix == ".jsonl":
+            _write_jsonl(file, lists)
+        else:
+            _write_delimited(file, lists, DELIMITERS[suffix])
+    return None
+
+
+def check_table(path: str | Path) -> None:
+    """Raise now what ``write_table(path, …)`` would raise after the work: ending, folder, permission."""
+    if _suffix(Path(path)) == ".parquet":
+        need_pyarrow(path)
+    check_writable(path)
+
+
+def _suffix(path: Path) -> str:
+    if path.suffix.lower() not in SUFFIXES:
+        raise ValueError(
+            f"{path} needs a name that ends in {', '.join(SUFFIXES)}; it ends in {path.suffix!r}"
+        )
+    return path.suffix.lower()
+
+
+def _plain(values: Sequence[Any]) -> list[Any]:
+    """Python objects, not NumPy scalars."""
+    if hasattr(values, "tolist"):
+        return list(values.tolist())
+    return [value.item() if hasattr(value, "item") else value for value in values]
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _write_delimited(file: IO[str], columns: Mapping[str, list[Any]], delimiter: str) -> None:
+    # csv.writer leaves a lone "\r" unquoted when lines end with "\n", and no reader takes that back.
+    special = re.compile(f'[{delimiter}"\r\n]')
+
+    def cell(value: Any) -> str:
+        if not isinstance(value, str):
+            return "" if _is_blank(value) else str(value)
+        return '"' + value.replace('"', '""') + '"' if special.search(value) else value
+
+    alone = len(columns) == 1  # an empty line is no row: a blank in the only column is written ""
+    for row in itertools.chain([tuple(columns)], zip(*columns.values(), strict=True)):
+        line = delimiter.join(map(cell, row))
+        file.write('""\n' if alone and not line else line + "\n")
+
+
+def _write_jsonl(file: IO[str], columns: Mapping[str, list[Any]]) -> None:
+    rows: Iterator[tuple[Any, ...]] = zip(*columns.values(), strict=True)
+    for row in rows:
+        finite = (None if isinstance(value, float) and not math.isfinite(value) else value for value in row)
+        file.write(json.dumps(dict(zip(columns, finite, strict=True)), ensure_ascii=False) + "\n")
+
+
+def _write_parquet(path: Path, columns: Mapping[str, list[Any]]) -> None:
+    pyarrow = need_pyarrow(path)
+    import pyarrow.parquet as parquet
+
+    try:
+        table = pyarrow.table(dict(columns))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path} needs columns of one type each ({error})") from error
+    with atomic(path, "wb") as file:
+        parquet.write_table(table, file)

@@ -1,0 +1,149 @@
+"""A fitted model in one file: how documents become numbers, the operator, the labels; no pickle.
+
+The file is an operator's (``bvdt.storage``) with more arrays and a "model" entry in its header, so
+``bvdt.load`` reads the operator of a model file too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.arrays import Float
+from ..operators import storage
+from .features import Features
+from .holdout import Holdout
+
+if TYPE_CHECKING:
+    from ..estimators import LabelPropagation
+    from .files import Documents
+
+
+MODEL_VERSION = 1
+_PREFIX = "model_"
+_SETTINGS = ("alpha", "n_iter", "tol", "mode", "class_mass_normalization", "clamp")
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Labels of a class for new documents: their features, then the walk to the labelled ones."""
+
+    features: Features
+    propagation: LabelPropagation  # fitted; its classes are indices into ``classes``
+    classes: list[str]
+    holdout: Holdout | None = None
+    source: str = ""  # name of the file it was made from
+
+    @property
+    def codes(self) -> NDArray[np.intp]:  # (N,)
+        """Class of each point of the fit that was given one, else −1."""
+        return np.asarray(self.propagation.codes_)
+
+    def predict_proba(self, documents: Documents) -> Float:  # (n_new, k)
+        """Probabilities of the classes of new documents."""
+        return np.asarray(self.propagation.predict_proba(self.features.transform(documents)))
+
+
+def save_model(path: str | Path, model: Model) -> None:
+    """Write the model; the file appears whole or not at all."""
+    header, arrays = storage.operator_contents(model.propagation.operator_)
+    features, learnt = model.features.contents()
+    learnt |= {"codes": model.codes.astype(np.int32), "scores": model.propagation.label_distributions_}
+    header |= {
+        "version": 3,
+        "model": {
+            "version": MODEL_VERSION,
+            "made_by": version("bvdt"),
+            "source": model.source,
+            "classes": model.classes,
+            "features": features,
+            "settings": {name: getattr(model.propagation, name) for name in _SETTINGS},
+            "holdout": _holdout_header(model.holdout),
+        },
+    }
+    storage.write(path, header, arrays | {_PREFIX + name: array for name, array in learnt.items()})
+
+
+def load_model(path: str | Path, *, n_jobs: int | None = None) -> Model:
+    """Read a model that ``save_model`` wrote."""
+    return model_from(path, *storage.read(path), n_jobs=n_jobs)
+
+
+def model_from(
+    path: str | Path, header: dict[str, Any], arrays: dict[str, Any], *, n_jobs: int | None = None
+) -> Model:
+    """The model of a file's header and arrays; ``path`` is for the error."""
+    stored = header.get("model")
+    if stored is None:
+        raise ValueError(
+            f"{path} holds an operator without labels; a model is what `bvdt propagate --save` writes "
+            "(bvdt.load reads this file)"
+        )
+    if not isinstance(stored, dict) or not isinstance(stored.get("version"), int):
+        raise ValueError(f"{path} is a damaged bvdt file: its model has no version")
+    if stored["version"] > MODEL_VERSION:
+        raise ValueError(
+            f"{path} has model version {stored['version']}; this bvdt reads up to {MODEL_VERSION}: "
+            "update bvdt to load it"
+        )
+    operator = storage.operator_from(path, header, arrays, n_jobs=n_jobs)
+    learnt = {name[len(_PREFIX) :]: array for name, array in arrays.items() if name.startswith(_PREFIX)}
+    try:
+        return _model_from(stored, learnt, operator)
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError, OverflowError) as error:
+        raise ValueError(f"{path} is a damaged bvdt file: {error!r}") from error
+
+
+def _model_from(stored: dict[str, Any], learnt: dict[str, Any], operator: Any) -> Model:
+    features = Features.from_contents(stored["features"], learnt)
+    classes, codes, scores = list(stored["classes"]), learnt["codes"], learnt["scores"]
+    n_points, n_features = operator.shape[0], operator.lifted.n_features
+    if scores.shape != (n_points, len(classes)) or codes.shape != (n_points,):
+        raise IndexError(f"labels of shape {codes.shape} and {scores.shape} for {n_points} points")
+    if features.n_features != n_features or not -1 <= codes.min() <= codes.max() < len(classes):
+        raise IndexError("features or classes that do not fit the operator")
+    if not (np.isfinite(scores).all() and (scores >= 0).all()):
+        raise ValueError("scores that are no probabilities")
+    propagation = _restored(stored["settings"], operator, codes.astype(np.intp), scores)
+    holdout = _holdout_from(stored["holdout"], classes)
+    return Model(features, propagation, classes, holdout, str(stored["source"]))
+
+
+def _restored(
+    settings: dict[str, Any], operator: Any, codes: NDArray[np.intp], scores: Float
+) -> LabelPropagation:
+    """A LabelPropagation as ``fit`` left it."""
+    from ..estimators import LabelPropagation
+
+    lifting = operator.lifted.lifting
+    divergence = {} if lifting is None else {"divergence": lifting.divergence}
+    chosen = {name: settings[name] for name in _SETTINGS}
+    return LabelPropagation.restored(
+        operator,
+        np.arange(scores.shape[1]),
+        codes,
+        scores,
+        bandwidth=operator.bandwidth,
+        **divergence,
+        **chosen,
+    )
+
+
+def _holdout_header(holdout: Holdout | None) -> dict[str, Any] | None:
+    if holdout is None:
+        return None
+    plain = {name: getattr(holdout, name) for name in ("n", "accuracy", "low", "high", "folds")}
+    return plain | {"confusion": holdout.confusion.tolist(), "untested": list(holdout.untested)}
+
+
+def _holdout_from(stored: dict[str, Any] | None, classes: list[str]) -> Holdout | None:
+    if stored is None:
+        return None
+    confusion = np.array(stored["confusion"], np.int64).reshape(len(classes), len(classes))
+    figures = {name: stored[name] for name in ("n", "accuracy", "low", "high", "folds")}
+    return Holdout(**figures, classes=classes, confusion=confusion, untested=tuple(stored["untested"]))

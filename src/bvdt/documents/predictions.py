@@ -1,0 +1,77 @@
+"""The table that comes out: per document its label, how sure that is, and what else it could be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import entr
+
+from .._support.arrays import Float
+
+
+@dataclass(frozen=True, eq=False)
+class Labelling:
+    """One row a document: its label, how sure that is, and what else it could be."""
+
+    labels: list[str]
+    confidence: Float  # (N,) weight of the label among all classes, 0 to 1; a given label has 1
+    runner_up: list[str]  # the second choice; "" for a given label, or where there is one class
+    entropy: Float  # (N,) of the classes' weights, nats: 0 is sure, log k undecided
+    given: NDArray[np.bool_]  # (N,)
+
+    @classmethod
+    def of(cls, P: Float, classes: Sequence[str], codes: NDArray[np.intp] | None = None) -> Labelling:
+        """From the classes' weights, rows of P that sum to 1, and the given labels, which are kept."""
+        n_points = len(P)
+        codes = np.full(n_points, -1, np.intp) if codes is None else codes
+        given = codes >= 0
+        first = P.argmax(axis=1)
+        confidence = np.where(given, 1.0, P[np.arange(n_points), first])
+        second = _second(P, first)
+        first = np.where(given, codes, first)
+        second = np.where(given, -1, second)
+        names = [*classes, ""]  # −1 is the last
+        return cls(
+            [names[k] for k in first],
+            confidence,
+            [names[k] for k in second],
+            np.where(given, 0.0, entr(P).sum(axis=1)),
+            given,
+        )
+
+    def columns(self, ids: Sequence[str]) -> dict[str, Any]:
+        """The table to write, in the documents' order."""
+        return {
+            "id": ids,
+            "label": self.labels,
+            "confidence": np.round(self.confidence, 6),
+            "runner_up": self.runner_up,
+            "entropy": np.round(self.entropy, 6),
+            "given": self.given,
+        }
+
+    def counts(self, classes: Sequence[str]) -> list[tuple[str, int, int, float | None]]:
+        """Of every class: how many were given, how many predicted, and their mean confidence."""
+        place = {name: k for k, name in enumerate(classes)}
+        code = np.array([place[label] for label in self.labels], np.intp)
+        given = np.bincount(code[self.given], minlength=len(classes))
+        rest = ~self.given
+        predicted = np.bincount(code[rest], minlength=len(classes))
+        total = np.bincount(code[rest], self.confidence[rest], minlength=len(classes))
+        return [
+            (name, int(given[k]), int(predicted[k]), float(total[k] / predicted[k]) if predicted[k] else None)
+            for k, name in enumerate(classes)
+        ]
+
+
+def _second(P: Float, first: NDArray[np.intp]) -> NDArray[np.intp]:  # (N,)
+    """The class of next largest weight, −1 where there is only one."""
+    if P.shape[1] < 2:
+        return np.full(len(P), -1, np.intp)
+    others = P.copy()
+    others[np.arange(len(P)), first] = -1.0
+    return np.asarray(others.argmax(axis=1))

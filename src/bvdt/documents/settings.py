@@ -1,0 +1,67 @@
+"""How the walk over documents is built: parameters by the documents' kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._support.progress import Progress
+from ..divergences import KullbackLeibler, get
+from .features import Features, TextSettings
+
+NEAR = 10  # of data other than texts, as of the estimators
+
+
+@dataclass(frozen=True)
+class WalkSettings:
+    """How to build the walk; None is the default for the documents' kind."""
+
+    divergence: str | None = None
+    bandwidth: float | str = "auto"
+    near: int | None = None
+    trees: int | None = None
+    scale: str = "auto"
+    text: TextSettings = field(default_factory=TextSettings)
+    seed: int = 0
+    jobs: int | None = None
+
+    def parameters(self, features: Features) -> dict[str, Any]:
+        """Of ``bvdt.LabelPropagation`` or another estimator: for texts and counts those of docs/forest.md."""
+        from ..estimators.text import DEFAULTS
+
+        chosen: dict[str, Any] = {"divergence": "squared_euclidean", "near": NEAR, "n_trees": 1}
+        if features.kind in ("text", "counts"):
+            chosen |= {name: DEFAULTS[name] for name in ("n_trees", "near")}
+        given = {"divergence": self.divergence, "near": self.near, "n_trees": self.trees}
+        chosen |= {name: value for name, value in given.items() if value is not None}
+        chosen["divergence"] = _divergence(chosen["divergence"])
+        running = {"random_state": self.seed, "n_jobs": self.jobs}
+        return chosen | {"bandwidth": self.bandwidth} | running
+
+
+def _divergence(name: str) -> Any:
+    """Of that name; kl divides rows by their sums, which files of counts have not."""
+    return KullbackLeibler(normalize=True) if name == "kl" else get(name)
+
+
+def build_walk(X: Any, parameters: dict[str, Any], progress: Progress = False) -> Any:
+    """The operator of ``bvdt.transition_matrix``; with few points, all others are near."""
+    from ..operators import transition_matrix
+
+    near = min(parameters["near"], X.shape[0] - 1)
+    return transition_matrix(X, **(parameters | {"near": near, "progress": progress}))
+
+
+def propagation(features: Features, settings: WalkSettings, alpha: float | None = None) -> Any:
+    """A LabelPropagation, not fitted, for documents of that kind.
+
+    Class masses are not matched: labels that someone happened to give say little about the classes' sizes.
+    """
+    from ..estimators import LabelPropagation
+    from ..estimators.text import DEFAULTS
+
+    if alpha is None:
+        alpha = DEFAULTS["alpha"] if features.kind in ("text", "counts") else 0.9
+    return LabelPropagation(
+        **settings.parameters(features), alpha=alpha, mode="spread", class_mass_normalization=False
+    )

@@ -1,0 +1,268 @@
+"""The demonstration: four methods on two problems, each in a process of its own, timed and weighed.
+
+Seconds are from the data to the labels of all points, for the first labeling. Memory is the most that the
+process held at one time beyond what it held with the modules and the data loaded, by the operating system's
+count: of every array and every library's workspace, unlike a tracer of Python's allocations.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from .._support import memory
+from .._support.arrays import Index
+
+N_DOCUMENTS, N_CLASSES = 4000, 10  # more than 3000: up to there a Ward tree compares all pairs
+LABELS_A_CLASS, N_LABELINGS = 10, 3
+FORKS = sys.platform == "linux"  # elsewhere every method loads modules and data anew, which takes longer
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Points, their true classes, and the form of the points that scikit-learn's kernel wants."""
+
+    title: str
+    noun: str
+    X: Any
+    y: Index
+    class_names: list[str]
+    scaled: Callable[[], Any]
+    texts: Callable[[], list[str] | None] = lambda: None
+
+    def labelings(self) -> list[Index]:
+        """Codes with −1 for unlabelled; each keeps ``LABELS_A_CLASS`` labels a class, chosen at random."""
+        return [self._labeling(np.random.default_rng(seed)) for seed in range(N_LABELINGS)]
+
+    def _labeling(self, rng: np.random.Generator) -> Index:
+        codes = np.full(len(self.y), -1)
+        for c in range(len(self.class_names)):
+            codes[rng.choice(np.flatnonzero(self.y == c), LABELS_A_CLASS, replace=False)] = c
+        return codes
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a method did on a problem."""
+
+    method: str
+    accuracies: tuple[float, ...]  # on the unlabelled points, one a labeling
+    seconds: float
+    bytes: float | None
+
+
+# -- problems ----------------------------------------------------------------------------------------------
+
+
+def digits() -> Problem:
+    """scikit-learn's handwritten digits: 8×8 images, values 0 to 16."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    title = f"Handwritten digits: {len(X):,} real images of 8×8 pixels"
+    return Problem(title, "images", X, y, [f"digit {c}" for c in range(10)], lambda: X / 16)
+
+
+def documents(n_documents: int) -> Problem:
+    """Documents drawn from the generative model of Eq. (25)."""
+    from ..datasets import make_documents
+
+    corpus = make_documents(n_documents, n_classes=N_CLASSES, random_state=0)
+    title = f"Generated documents: {n_documents:,} drawn from Eq. (25), {corpus.counts.shape[1]:,} terms"
+    return Problem(
+        title,
+        "generated documents",
+        corpus.counts,
+        corpus.labels,
+        corpus.class_names,
+        scaled=lambda: _tf_idf(corpus.counts),
+        texts=lambda: _texts(corpus.counts),
+    )
+
+
+def _texts(counts: Any) -> list[str]:
+    """The documents' words in random order; a bag of words has none of its own."""
+    words = np.array([_word(term) for term in range(counts.shape[1])])
+    shuffled = np.random.default_rng(0).permutation
+    rows = zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
+    return [
+        " ".join(shuffled(np.repeat(words[counts.indices[a:b]], counts.data[a:b].astype(int))))
+        for a, b in rows
+    ]
+
+
+def _word(term: int) -> str:
+    """A made-up word; frequent terms, which have low numbers, have short ones."""
+    syllables = [a + b for a in "kmrtlnsbdvph" for b in "aeiou"]
+    word = syllables[term % 60]
+    return word if term < 60 else _word(term // 60 - 1) + word
+
+
+def _tf_idf(counts: Any) -> Any:
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    return TfidfTransformer(sublinear_tf=True).fit_transform(counts)
+
+
+PROBLEMS = ("digits", "documents")
+
+
+def load(name: str, n_documents: int | None = None) -> Problem:
+    """The problem of that name."""
+    return digits() if name == "digits" else documents(n_documents or N_DOCUMENTS)
+
+
+# -- methods: (problem, codes, what is prepared or was learnt) -> (classes of all points, what was learnt) ---
+
+
+def _dual_tree(divergence: str) -> Callable[..., tuple[Index, Any]]:
+    def fit(problem: Problem, codes: Index, state: Any) -> tuple[Index, Any]:
+        from ..estimators import LabelPropagation
+
+        model = LabelPropagation(divergence, random_state=0)
+        model.fit(problem.X if state is None else None, codes, operator=state)
+        return np.asarray(model.transduction_), model.operator_
+
+    return fit
+
+
+def _bandwidth(problem: Problem) -> float:
+    """The dual tree's."""
+    from ..operators import transition_matrix
+
+    return float(transition_matrix(problem.X, "gid", random_state=0).bandwidth)
+
+
+def _exact(problem: Problem, codes: Index, state: Any) -> tuple[Index, Any]:
+    """The same propagation on the N×N matrix itself, symmetrised once; ``state`` is a bandwidth at first."""
+    from ..estimators import LabelPropagation
+    from ..operators import exact_transition_matrix
+
+    if isinstance(state, float):
+        P = exact_transition_matrix(problem.X, "gid", bandwidth=state)
+        P += P.T.copy()
+        root = np.sqrt(P.sum(axis=1))
+        P /= root
+        P /= root[:, None]
+        state = P
+    model = LabelPropagation(mode="walk").fit(y=codes, operator=state)
+    return np.asarray(model.transduction_), state
+
+
+def _scikit_learn(problem: Problem, codes: Index, _: Any) -> tuple[Index, Any]:
+    from sklearn.semi_supervised import LabelSpreading
+
+    return np.asarray(LabelSpreading(max_iter=100).fit(problem.scaled(), codes).transduction_), None
+
+
+METHODS: dict[str, Callable[..., tuple[Index, Any]]] = {
+    "BVDT, GID": _dual_tree("gid"),
+    "BVDT, Euclidean": _dual_tree("squared_euclidean"),
+    "exact, GID": _exact,
+    "scikit-learn LabelSpreading": _scikit_learn,
+}
+PREPARED: dict[str, Callable[[Problem], Any]] = {"exact, GID": _bandwidth}  # before clock and memory count
+NOTE = (
+    f"{LABELS_A_CLASS} labels a class, accuracy on the rest, mean and deviation of {N_LABELINGS} random "
+    "choices of labels. Seconds: from the data to all labels, once. Memory: the most in use at one time "
+    "beyond the data, each method in a process of its own. Exact: the whole N×N matrix, at BVDT's bandwidth, "
+    "whose search is not counted. "
+    "LabelSpreading at its defaults, on pixels / 16 or tf-idf."
+)
+
+
+# -- measuring ---------------------------------------------------------------------------------------------
+
+
+def measure(problem: Problem, method: str) -> Outcome:
+    """One method on one problem, in this process."""
+    labelings, fit = problem.labelings(), METHODS[method]
+    given = PREPARED[method](problem) if method in PREPARED else None
+    before, began = memory.start_peak(), time.perf_counter()
+    guess, state = fit(problem, labelings[0], given)
+    seconds, most = time.perf_counter() - began, memory.peak_bytes()
+    guesses = [guess, *(fit(problem, codes, state)[0] for codes in labelings[1:])]
+    hits = [float((g == problem.y)[c < 0].mean()) for g, c in zip(guesses, labelings, strict=True)]
+    return Outcome(method, tuple(hits), seconds, max(most - before, 0.0))
+
+
+def measure_all() -> Iterator[tuple[str, Outcome]]:
+    """Every method on every problem, one after the other, as the methods finish."""
+    command = [sys.executable, "-W", "ignore", "-m", "bvdt.experiments.demo", str(N_DOCUMENTS)]
+    if FORKS:
+        yield from _outcomes(command)
+    else:
+        for problem in PROBLEMS:
+            for method in METHODS:
+                yield from _outcomes([*command, problem, method])
+
+
+def _outcomes(command: list[str]) -> Iterator[tuple[str, Outcome]]:
+    """What a measuring process tells, a line each."""
+    pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "encoding": "utf-8"}
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
+        subprocess.Popen(command, stderr=errors, start_new_session=True, **pipes) as child,
+    ):
+        assert child.stdout is not None
+        try:
+            for line in child.stdout:
+                problem, found = json.loads(line)
+                yield problem, Outcome(**found | {"accuracies": tuple(found["accuracies"])})
+        except BaseException:
+            _end(child)
+            raise
+        if child.wait():
+            errors.seek(0)
+            last = (errors.read().strip().splitlines() or ["it said nothing"])[-1]
+            raise RuntimeError(f"the measuring process ended with code {child.returncode}: {last}")
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    """Ctrl-C reaches only this process; the measuring one and its forks are a group, which ends with it."""
+    if hasattr(os, "killpg"):
+        os.killpg(child.pid, signal.SIGKILL)
+    else:
+        child.kill()
+
+
+def _serve(n_documents: int, *only: str) -> None:
+    """The measuring process: modules and data are loaded once, then every method runs in a fork of it.
+
+    With a problem and a method named, that one alone runs, in this process.
+    """
+    import sklearn.feature_extraction.text
+    import sklearn.semi_supervised  # noqa: F401
+
+    from .. import estimators  # noqa: F401
+
+    if only:
+        _tell(only[0], measure(load(only[0], n_documents), only[1]))
+        return
+    for name in PROBLEMS:
+        problem = load(name, n_documents)
+        for method in METHODS:
+            child = os.fork()
+            if child == 0:
+                _tell(name, measure(problem, method))
+                os._exit(0)
+            if os.waitpid(child, 0)[1]:
+                raise RuntimeError(f"{method} on {name} failed")
+
+
+def _tell(problem: str, outcome: Outcome) -> None:
+    print(json.dumps([problem, asdict(outcome)]), flush=True)
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]), *sys.argv[2:])

@@ -1,0 +1,6 @@
+"""From data to the lifted form d_ij = u_i + w_j − ⟨x_i, h_j⟩, which spares the other rooms φ."""
+
+from .lifted import Lifted, Lifting, lift
+from .pairs import pair_divergences, pair_dots
+
+__all__ = ["Lifted", "Lifting", "lift", "pair_divergences", "pair_dots"]

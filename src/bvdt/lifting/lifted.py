@@ -1,0 +1,249 @@
+"""Lifted form of Eq. (11): after one pass over the data no later stage needs to know φ.
+
+    d_ij = u_i + w_j − ⟨x_i, h_j⟩
+
+Dense points: x is the (smoothed) point x', h = ∇φ(x'), u = φ(x').
+Sparse points, with every coordinate's baseline e: x = x' − e and h = ∇φ(x') − ∇φ(e) vanish wherever the datum
+is zero, and u = d_φ(x', e). Either way d_ii = 0 leaves w = ⟨x, h⟩ − u, which is φ*(h) or d_φ(e, x').
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from .._support import memory
+from .._support.arrays import Float
+from ..divergences import BregmanDivergence, get
+from .points import as_points, extremes, refuse_entry
+from .smoothing import resolve_smoothing
+
+_BATCH = 1 << 19  # values handled at once: the temporaries stay small beside the data
+
+
+@dataclass(frozen=True, eq=False)
+class Lifting:
+    """The map from data to lifted points: x' = scale·x + smoothing − offset, and where x' is stored."""
+
+    divergence: BregmanDivergence  # with what it learned from the data
+    smoothing: Float  # (d,) e; zeros for none
+    scale: Float | float  # 1, or (d,) where x + e would leave the domain
+    offset: Float | None  # (d,) the data's mean, for dense data of a translation-invariant divergence
+    sparse: bool
+
+    def transform(self, X: Any) -> Lifted:
+        """New points, lifted as the first ones were, so that both can be mixed in d_ij."""
+        given, X = X, as_points(X, minimum=1)
+        if X.shape[1] != len(self.smoothing):
+            raise ValueError(
+                f"X needs {len(self.smoothing)} features, as the lifted data; it has {X.shape[1]}"
+            )
+        _check_closed_domain(X, self.divergence, given)
+        _, X = self.divergence.prepare(X)
+        X = sparse.csr_array(X) if self.sparse else _dense(X, self.divergence)
+        return self._lift(X, given)
+
+    def _lift(self, X: Any, given: Any) -> Lifted:
+        _check_open_domain(X, self, given)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _check_finite(_lift_sparse(X, self) if self.sparse else _lift_dense(X, self))
+
+
+@dataclass(frozen=True, eq=False)
+class Lifted:
+    """N points, each as a row (u_i, x_i) and as a centre (w_j, h_j), with d_ij = u_i + w_j − ⟨x_i, h_j⟩.
+
+    ``X`` and ``H`` are both C-contiguous float64 arrays, or both CSR arrays that share ``indices`` and
+    ``indptr`` (sorted, no duplicates). For squared Euclidean data they are one and the same object.
+    ``base`` is None for dense data; for sparse data it is the baseline e, (d,): the point is X[i] + base and
+    its gradient H[i] + ∇φ(base).
+    """
+
+    u: Float  # (N,)
+    w: Float  # (N,)
+    X: Any  # (N, d)
+    H: Any  # (N, d)
+    base: Float | None = None  # (d,)
+    lifting: Lifting | None = None
+
+    @property
+    def n_points(self) -> int:
+        return len(self.u)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        return bool(sparse.issparse(self.X))
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """What the kernels take first: (X, H), or (indptr, indices, X.data, H.data, d) for sparse data."""
+        if not self.is_sparse:
+            return self.X, self.H
+        return (
+            self.X.indptr.astype(np.int64, copy=False),
+            self.X.indices.astype(np.int32, copy=False),
+            self.X.data,
+            self.H.data,
+            self.n_features,
+        )
+
+    def divergences(self, rows: Any, centres: Any) -> Float:  # (n_rows, n_centres)
+        """Exact divergences d_ij of chosen rows against chosen centres, never below 0."""
+        inner = self.X[rows] @ self.H[centres].T
+        inner = inner.toarray() if sparse.issparse(inner) else inner
+        return np.asarray(np.maximum(self.u[rows][:, None] + self.w[centres][None, :] - inner, 0.0))
+
+    def centres_of(self, means: Any) -> tuple[Float, Any]:  # (n, d) -> (n,), (n, d)
+        """w and h of points given in the coordinates of ``X``, such as means: Eq. (13)'s representatives."""
+        assert self.lifting is not None
+        divergence = self.lifting.divergence
+        if not self.is_sparse:
+            H = np.ascontiguousarray(divergence.grad(means))
+            return np.einsum("ij,ij->i", means, H) - divergence.phi_sum(means), H
+        means = sparse.csr_array(means)
+        e = np.zeros(self.n_features) if self.base is None else self.base
+        base, x = e[means.indices], means.data
+        h = divergence.grad(x + base) - divergence.grad(base)
+        terms = x * divergence.grad(x + base) - divergence.phi(x + base) + divergence.phi(base)
+        return np.asarray(_with_data(means, terms).sum(axis=1)).ravel(), _with_data(means, h)
+
+
+def lift(
+    X: Any, divergence: str | BregmanDivergence = "gid", smoothing: float | str | ArrayLike = "auto"
+) -> Lifted:
+    """Lifted form of dense or sparse points; O(nnz) time and memory for a separable φ.
+
+    Parameters
+    ----------
+    X : (N, d) array, scipy.sparse matrix or array, or DataFrame of numbers, N ≥ 2.
+    divergence : a name of ``bvdt.divergences.get`` or an instance.
+    smoothing : e of x' = x + e, which moves zeros inside the domain: a number, an array (d,), "background"
+        (a share of every feature's mean) or "auto" (none unless a point lies on the domain's edge).
+    """
+    divergence = get(divergence)
+    given, X = X, as_points(X)
+    _check_closed_domain(X, divergence, given)
+    if not divergence.separable:
+        X = _dense(X, divergence)
+    divergence, X = divergence.prepare(X)
+    e = resolve_smoothing(X, divergence, smoothing)
+    if sparse.issparse(X) and X.nnz == X.shape[0] * X.shape[1] and not divergence.domain.contains(e).all():
+        X = X.toarray()  # every entry stored and no baseline: as large as the sparse form
+    is_sparse = sparse.issparse(X)
+    offset = X.mean(axis=0) if divergence.translation_invariant and not is_sparse else None
+    return Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse)._lift(X, given)
+
+
+def _dense(X: Any, divergence: BregmanDivergence) -> Any:
+    if not sparse.issparse(X):
+        return X
+    n_points, n_features = X.shape
+    purpose = f"{divergence.name} on sparse X ({n_points} × {n_features}) is computed dense; it"
+    memory.require(8.0 * (3 * n_points * n_features + 3 * n_features**2), purpose)
+    return X.toarray()
+
+
+# -- the two storages --------------------------------------------------------------------------------------
+
+
+def _lift_dense(X: Float, lifting: Lifting) -> Lifted:
+    divergence = lifting.divergence
+    if lifting.offset is not None:
+        X = X - lifting.offset
+    elif lifting.smoothing.any():
+        X = lifting.scale * X
+        X += lifting.smoothing
+    H = divergence.grad(X)
+    u = np.empty(len(X))
+    for rows in _row_batches(np.arange(len(X) + 1) * X.shape[1]):
+        u[rows] = divergence.phi_sum(X[rows])
+    w = np.einsum("ij,ij->i", X, H) - u  # φ*(h) = ⟨x, h⟩ − φ(x)
+    return Lifted(u, w, X, np.ascontiguousarray(H), None, lifting)
+
+
+def _lift_sparse(X: Any, lifting: Lifting) -> Lifted:
+    divergence, e = lifting.divergence, lifting.smoothing
+    if np.ndim(lifting.scale):
+        X = _with_data(X, X.data * np.asarray(lifting.scale)[X.indices])
+    phi_e, grad_e = divergence.phi(e), divergence.grad(e)
+    H = X if divergence.self_dual else _with_data(X, np.empty_like(X.data))
+    u, w = np.empty(X.shape[0]), np.empty(X.shape[0])
+    for rows in _row_batches(X.indptr):
+        stored = slice(X.indptr[rows.start], X.indptr[rows.stop])
+        x, j = X.data[stored], X.indices[stored]
+        point = x + e[j]
+        if H is not X:
+            H.data[stored] = divergence.grad(point) - grad_e[j]
+        starts = X.indptr[rows.start : rows.stop + 1] - X.indptr[rows.start]
+        u[rows] = _segment_sums(divergence.phi(point) - phi_e[j] - x * grad_e[j], starts)  # d_φ(x', e)
+        w[rows] = _segment_sums(x * H.data[stored], starts) - u[rows]  # d_φ(e, x')
+    return Lifted(u, w, X, H, e, lifting)
+
+
+def _with_data(X: Any, data: Float) -> Any:
+    return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+def _row_batches(indptr: Any) -> Iterator[slice]:
+    """Consecutive slices of rows with about _BATCH values each, at least one row."""
+    n_rows, start = len(indptr) - 1, 0
+    while start < n_rows:
+        stop = int(np.searchsorted(indptr, indptr[start] + _BATCH, "right")) - 1
+        stop = min(max(stop, start + 1), n_rows)
+        yield slice(start, stop)
+        start = stop
+
+
+def _segment_sums(values: Float, starts: Any) -> Float:
+    """Sums of values[starts[k]:starts[k+1]]; an empty segment gives 0."""
+    sums = np.zeros(len(starts) - 1)
+    filled = np.flatnonzero(np.diff(starts))
+    if len(filled):
+        sums[filled] = np.add.reduceat(values, starts[filled])
+    return sums
+
+
+# -- domains -----------------------------------------------------------------------------------------------
+
+
+def _check_closed_domain(X: Any, divergence: BregmanDivergence, given: Any) -> None:
+    domain = divergence.domain
+    if not domain.closure_contains(extremes(X)).all():
+        requirement = f"{divergence.name} needs {domain.requirement(closed=True)}"
+        negative = domain.low == 0 and extremes(X)[0] < 0
+        hint = ". Negative values in data: squared_euclidean takes them" if negative else ""
+        refuse_entry(X, lambda x, _: ~domain.closure_contains(x), requirement, given, hint)
+
+
+def _check_open_domain(X: Any, lifting: Lifting, given: Any) -> None:
+    """Every smoothed point strictly inside: only there has φ a gradient."""
+    domain, e, scale = lifting.divergence.domain, lifting.smoothing, lifting.scale
+    least, greatest = extremes(X)
+    if domain.contains([np.min(least * scale + e), np.max(greatest * scale + e)]).all():
+        return
+    scales = np.broadcast_to(scale, e.shape)
+    refuse_entry(
+        X,
+        lambda x, j: ~domain.contains(scales[j] * x + e[j]),
+        f"{lifting.divergence.name} needs {domain.requirement(closed=False)}",
+        given,
+        hint=" (smoothing= moves points off the edge, e.g. smoothing=0.01)",
+    )
+
+
+def _check_finite(lifted: Lifted) -> Lifted:
+    """Finite data may still overflow φ."""
+    finite = np.isfinite(lifted.u) & np.isfinite(lifted.w)
+    if not finite.all():
+        name = lifted.lifting.divergence.name if lifted.lifting else "the divergence"
+        raise ValueError(f"{name} needs values whose phi is finite; row {int(np.argmin(finite))} overflows")
+    return lifted

@@ -1,0 +1,113 @@
+"""A user's data as float64 points: a C-contiguous array or a canonical CSR array, every value finite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Offence = Callable[[Any, Any], NDArray[np.bool_]]  # (values, their columns) -> which are wrong
+
+
+def as_points(X: Any, minimum: int = 2) -> Any:  # (N, d)
+    """Validated float64 points; shares memory with X where no conversion is needed."""
+    points = _sparse_points(X) if sparse.issparse(X) else _dense_points(X)
+    if points.shape[0] < minimum:
+        raise ValueError(f"X needs at least {minimum} points; it has {points.shape[0]}")
+    if points.shape[1] < 1:
+        raise ValueError(f"X needs at least 1 feature; its shape is {points.shape}")
+    values = points.data if sparse.issparse(points) else points
+    if not np.isfinite(values).all():
+        hint = " (neither NaN nor inf)"
+        refuse_entry(points, lambda v, _: ~np.isfinite(v), "X needs finite values", X, hint)
+    return points
+
+
+def _dense_points(X: Any) -> Any:
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"X needs rows of one length; {error}") from None
+    if array.ndim != 2:
+        raise ValueError(f"X needs 2 dimensions, points × features; its shape is {array.shape}")
+    if array.dtype.kind not in "biuf":
+        array = _numbers_from_objects(array)
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _numbers_from_objects(array: Any) -> Any:
+    """Object arrays may hold numbers; strings, dates and complex numbers are refused."""
+    if array.dtype.kind != "O":
+        first = array.flat[0].item() if array.size else array.dtype
+        raise TypeError(f"X needs real numbers; X[0, 0] = {first!r} (dtype {array.dtype})")
+    for (i, j), value in np.ndenumerate(array):
+        if isinstance(value, str | bytes | complex):
+            raise TypeError(f"X needs real numbers; X[{i}, {j}] = {value!r}")
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            raise TypeError(f"X needs real numbers; X[{i}, {j}] = {value!r}") from None
+    return array.astype(np.float64)
+
+
+def _sparse_points(X: Any) -> Any:
+    if X.ndim != 2:
+        raise ValueError(f"X needs 2 dimensions, points × features; its shape is {X.shape}")
+    if X.dtype.kind not in "biuf":
+        raise TypeError(f"X needs real numbers; its dtype is {X.dtype}")
+    if X.format == "csr":
+        csr = sparse.csr_array((X.data.astype(np.float64, copy=False), X.indices, X.indptr), shape=X.shape)
+    else:
+        X = X.astype(np.float64)  # before duplicates are summed: small integers overflow
+        csr = sparse.csr_array(X)
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return csr
+
+
+def extremes(points: Any) -> tuple[float, float]:
+    """Least and greatest value, counting the zeros that sparse points do not store."""
+    if isinstance(points, np.ndarray):
+        return float(points.min()), float(points.max())
+    zero = [] if points.nnz == points.shape[0] * points.shape[1] else [0.0]
+    ends = [float(end) for end in (points.data.min(), points.data.max())] if points.nnz else []
+    return min(zero + ends), max(zero + ends)
+
+
+def refuse_entry(points: Any, offends: Offence, requirement: str, X: Any = None, hint: str = "") -> None:
+    """ValueError that names the first entry, in row-major order, that offends; nothing when none does."""
+    entry = (
+        _first_dense(points, offends) if isinstance(points, np.ndarray) else _first_sparse(points, offends)
+    )
+    if entry is None:
+        return
+    value = float(points[entry])
+    shown = str(int(value)) if np.isfinite(value) and value == int(value) else repr(value)
+    columns = getattr(X, "columns", None)
+    column = "" if columns is None else f" (column {columns[entry[1]]!r})"
+    raise ValueError(f"{requirement}; X[{entry[0]}, {entry[1]}] = {shown}{column}{hint}")
+
+
+def _first_dense(points: Any, offends: Offence) -> tuple[int, int] | None:
+    bad = offends(points, np.arange(points.shape[1]))
+    row, column = divmod(int(np.argmax(bad)), points.shape[1])
+    return (row, column) if bad[row, column] else None
+
+
+def _first_sparse(points: Any, offends: Offence) -> tuple[int, int] | None:
+    """As for dense data: an entry that is not stored is a zero."""
+    n_rows, n_columns = points.shape
+    zero_is_bad = offends(np.zeros(n_columns), np.arange(n_columns))
+    row_of = np.repeat(np.arange(n_rows), np.diff(points.indptr))
+    stored_bad = np.bincount(row_of, offends(points.data, points.indices), n_rows)
+    covered = np.bincount(row_of, zero_is_bad[points.indices], n_rows)
+    bad_rows = (stored_bad > 0) | (covered < zero_is_bad.sum())
+    if not bad_rows.any():
+        return None
+    row = int(np.argmax(bad_rows))
+    bad = offends(points[[row]].toarray()[0], np.arange(n_columns))
+    return row, int(np.argmax(bad))

@@ -1,0 +1,74 @@
+"""The baseline e of x' = x + e, which moves zero counts inside the domain; measured in docs/smoothing.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from .._support.arrays import Float
+from ..divergences import BregmanDivergence
+from .points import extremes
+
+FEW_ZEROS = 0.1  # from this share of nonzero entries on, a zero is a small value rather than an absence
+
+
+def resolve_smoothing(
+    X: Any, divergence: BregmanDivergence, smoothing: float | str | ArrayLike
+) -> Float:  # (d,)
+    """The baseline of every feature; zeros for none."""
+    n_features = X.shape[1]
+    if isinstance(smoothing, str) and smoothing not in ("auto", "background"):
+        raise ValueError(f'smoothing needs a number, an array, "background" or "auto"; got {smoothing!r}')
+    if divergence.translation_invariant:
+        return np.zeros(n_features)  # a shift of all points changes no divergence
+    if isinstance(smoothing, str) and smoothing == "auto":
+        inside = divergence.domain.contains(extremes(X)).all()
+        smoothing = 0.0 if inside or divergence.auto_smoothing is None else divergence.auto_smoothing
+        if not inside and divergence.dense_smoothing is not None and nonzero_share(X) > FEW_ZEROS:
+            smoothing = divergence.dense_smoothing * float(X.mean())
+    if isinstance(smoothing, str):
+        return background(X, divergence)
+    return _given(smoothing, n_features)
+
+
+def nonzero_share(X: Any) -> float:
+    """Share of the entries that are not zero, however X is stored."""
+    nonzero = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+    return float(nonzero / (X.shape[0] * X.shape[1]))
+
+
+def background(X: Any, divergence: BregmanDivergence, share: float | None = None) -> Float:  # (d,)
+    """A share of each feature's mean: a Gamma prior on Poisson rates, which acts like idf.
+
+    A feature that never occurs gets what the rarest one has; with no feature at all, the share itself.
+    """
+    share = divergence.background_share if share is None else share
+    mean = np.asarray(X.mean(axis=0), dtype=float).ravel()
+    if (mean < 0).any():
+        raise ValueError(
+            f'smoothing="background" needs features with a mean >= 0; '
+            f"feature {int(np.argmin(mean))} has {mean.min():g}"
+        )
+    rarest = mean[mean > 0].min(initial=np.inf)
+    baseline = share * np.where(mean > 0, mean, rarest if np.isfinite(rarest) else 1.0)
+    return np.minimum(baseline, 0.25 * divergence.domain.high)
+
+
+def _given(smoothing: float | ArrayLike, n_features: int) -> Float:
+    try:
+        e = np.asarray(smoothing, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"smoothing needs numbers; got {smoothing!r}") from None
+    if e.ndim > 0 and e.shape != (n_features,):
+        raise ValueError(
+            f"smoothing needs shape ({n_features},), one value a feature; its shape is {e.shape}"
+        )
+    e = np.broadcast_to(e, (n_features,)).copy()
+    wrong = ~(np.isfinite(e) & (e >= 0))
+    if wrong.any():
+        j = int(np.argmax(wrong))
+        raise ValueError(f"smoothing needs finite values >= 0; smoothing[{j}] = {e[j]:g}")
+    return e

@@ -1,0 +1,22 @@
+"""Transition matrices as linear operators: one tree, a forest, a near field, the exact matrix, new points."""
+
+from .build import transition_matrix
+from .exact import exact_rows, exact_transition_matrix
+from .forest import ForestOperator
+from .near_field import NearField
+from .products import CoarsestProduct
+from .single_tree import TransitionOperator
+from .symmetrized import SymmetrizedOperator
+from .walk import WalkOperator
+
+__all__ = [
+    "CoarsestProduct",
+    "ForestOperator",
+    "NearField",
+    "SymmetrizedOperator",
+    "TransitionOperator",
+    "WalkOperator",
+    "exact_rows",
+    "exact_transition_matrix",
+    "transition_matrix",
+]

@@ -1,0 +1,85 @@
+"""The one call: data in, operator out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from .._support.arrays import checked_integer
+from .._support.progress import Progress
+from ..divergences import BregmanDivergence
+from ..lifting import Lifted, lift
+from ..tree import Tree, tree_builder
+from .forest import grow_forest
+from .single_tree import TransitionOperator
+from .walk import WalkOperator
+
+
+def transition_matrix(
+    X: Any,
+    divergence: str | BregmanDivergence = "gid",
+    *,
+    bandwidth: float | str = "auto",
+    smoothing: float | str | ArrayLike = "auto",
+    tree: str | Tree = "ward",
+    blocks: int | None = None,
+    n_trees: int = 1,
+    near: int = 0,
+    weights: str | ArrayLike = "uniform",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: Progress = False,
+) -> WalkOperator:
+    """Random-walk matrix of N points, p_ij ∝ exp(−d_φ(x_i, x_j)/bandwidth), in O(N) numbers.
+
+    Parameters
+    ----------
+    X : (N, d) array, scipy.sparse matrix or array, or DataFrame of numbers, N ≥ 2.
+    divergence : a name of ``bvdt.divergences.get`` or an instance.
+    bandwidth : a number > 0; "auto" (rows with about 5 effective neighbours); "learn" (maximises the bound).
+    smoothing : e of x' = x + e, see ``bvdt.lifting.lift``.
+    tree : "ward", "anchor" (the paper's), or a ``bvdt.Tree`` over the rows of X.
+    blocks : number of blocks over all trees; None for the coarsest partition, 2(N − 1) a tree.
+    n_trees : trees whose matrices are averaged (DESIGN 2.8): cost and quality grow with it.
+    near : k > 0 keeps each row's k nearest centres exactly (DESIGN 2.9); see ``bvdt.operators.near_field``.
+    weights : of the trees: "uniform", "bound" (∝ exp(bound a row)), or values ≥ 0.
+    random_state : seed of the tree; the same seed gives the same result for any number of threads.
+    n_jobs : threads; None or −1 for all cores.
+    progress : True writes the progress on stderr; a callable is told it as ``progress(stage, done, total)``.
+    """
+    lifted = lift(X, divergence, smoothing)
+    n_trees = checked_integer(n_trees, "n_trees", 1)
+    near = checked_integer(near, "near", 0, lifted.n_points - 1)
+    op: WalkOperator
+    if n_trees == 1 and near == 0:
+        built = _one_tree(lifted, tree, random_state=random_state, n_jobs=n_jobs, progress=progress)
+        op = TransitionOperator(lifted, built, bandwidth=bandwidth, n_jobs=n_jobs)
+    else:
+        op = grow_forest(
+            lifted,
+            _kind(tree),
+            n_trees,
+            near,
+            bandwidth=bandwidth,
+            weights=weights,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+    return op if blocks is None else op.refine(blocks)
+
+
+def _one_tree(lifted: Lifted, tree: str | Tree, **options: Any) -> Tree:
+    if not isinstance(tree, Tree):
+        return tree_builder(tree)(lifted, **options)
+    if tree.n_points != lifted.n_points:
+        raise ValueError(f"tree needs {lifted.n_points} points, as X; it has {tree.n_points}")
+    return tree.validate()
+
+
+def _kind(tree: str | Tree) -> str:
+    if isinstance(tree, Tree):
+        raise ValueError('tree needs "ward" or "anchor" when n_trees > 1 or near > 0; got a bvdt.Tree')
+    tree_builder(tree)
+    return tree

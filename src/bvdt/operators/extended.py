@@ -1,0 +1,234 @@
+"""Rows for points outside the tree.
+
+A new point x is placed at its nearest training point ℓ, its twin, and walks as the twin does, or to the twin
+itself:
+
+    row(x) = (1 − m)·Q_ℓ + m·δ_ℓ,      m = e^{−d(x, ℓ)/β} / (e^{−d(x, ℓ)/β} + e^{r_ℓ})
+
+where r_ℓ, the twin's share of the bound, stands for the log of Σ_j e^{−d_ℓj/β} over the others: m is the
+softmax weight of the one centre that the twin's own row lacks. So a product costs one product of Q and a
+gather.
+
+Finding the twin. Preparation, once per operator, O(nnz·depth): the mean point, as a centre, of every node
+whose parent has more than ``SCANNED`` points, and a hash of every training point. A query goes down from the
+root, at every level with the ``BEAM`` nodes whose means are nearest, then reads the points below them:
+O(BEAM·(depth + SCANNED)) divergences, and those from the ``UPPER`` largest nodes, whose means are the
+fullest, at once in one product. It may miss the nearest point; the hash finds a training point that is
+queried back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, special
+
+from .._support import memory
+from .._support.arrays import Float, Int
+from ..lifting import Lifted, pair_divergences, pair_dots
+from ..tree import Tree
+from .base import RealOperator
+
+if TYPE_CHECKING:
+    from .single_tree import TransitionOperator
+    from .walk import WalkOperator
+
+SCANNED = 256
+BEAM = 8  # measured: docs/decisions.md
+UPPER = 1024
+_BATCH = 1 << 20  # pairs at once
+
+
+class ExtendedOperator(RealOperator):
+    """Rows of n_new points over the N training points; each sums to 1. ``weight`` is the ``twin``'s m."""
+
+    def __init__(self, operator: WalkOperator, twin: NDArray[np.intp], weight: Float) -> None:
+        super().__init__(operator.dtype, (len(twin), operator.shape[0]))
+        self.operator, self.twin, self.weight = operator, twin, weight
+
+    def _apply(self, V: NDArray[Any], transpose: bool) -> NDArray[Any]:
+        m = self._weights(V)
+        if not transpose:
+            return np.asarray((1 - m) * (self.operator @ V)[self.twin] + m * V[self.twin])
+        to_walk = np.zeros((self.shape[1], *V.shape[1:]), np.result_type(self.dtype, V.dtype))
+        to_stay = np.zeros_like(to_walk)
+        np.add.at(to_walk, self.twin, (1 - m) * V)
+        np.add.at(to_stay, self.twin, m * V)
+        return np.asarray(self.operator.T @ to_walk + to_stay)
+
+    def _weights(self, V: NDArray[Any]) -> NDArray[Any]:
+        dtype = np.result_type(self.dtype, V.dtype)
+        return self.weight.reshape(-1, *[1] * (V.ndim - 1)).astype(dtype, copy=False)
+
+    def row(self, i: int) -> Float:  # (N,)
+        """Row of new point i, dense."""
+        row = (1 - self.weight[i]) * self.operator.row(int(self.twin[i]))
+        row[self.twin[i]] += self.weight[i]
+        return np.asarray(row)
+
+    def toarray(self) -> Float:  # (n_new, N)
+        """All rows, dense; refuses with a MemoryError that names the GiB when they would not fit."""
+        memory.require(8.0 * self.shape[0] * self.shape[1], f"a dense matrix of {self.shape[0]} new rows")
+        return np.stack([self.row(i) for i in range(self.shape[0])])
+
+    def __repr__(self) -> str:
+        return f"ExtendedOperator(n_new={self.shape[0]}, n_points={self.shape[1]}, dtype={self.dtype})"
+
+
+def extend(op: WalkOperator, X_new: Any) -> ExtendedOperator:
+    """Operator of the rows of new points; see the module's head."""
+    lifting = op.lifted.lifting
+    if lifting is None:
+        raise ValueError(
+            "extend needs the divergence that lifted the data; this operator has none "
+            "(a loaded custom phi: set it with bvdt.load(path, divergence=...))"
+        )
+    new = lifting.transform(X_new)
+    twin, divergence = _nearest(op, new)
+    # e^{−d}/(e^{−d} + e^{r}) is the logistic function of −d − r.
+    weight = special.expit(-divergence / op.bandwidth - op.row_values()[twin])
+    return ExtendedOperator(op, twin, weight)
+
+
+def _nearest(op: WalkOperator, new: Lifted) -> tuple[NDArray[np.intp], Float]:  # (n_new,) ×2
+    """Each new point's twin, the nearest that any of the trees leads to, and the divergence from it."""
+    twin, divergence = np.zeros(new.n_points, np.intp), np.full(new.n_points, np.inf)
+    for member in op.members:
+        other, d = member._cached("finder", partial(TwinFinder.of, member)).find(new)
+        nearer = d < divergence
+        twin[nearer], divergence[nearer] = other[nearer], d[nearer]
+    return twin, divergence
+
+
+@dataclass(frozen=True, eq=False)
+class TwinFinder:
+    """What a query needs beside the tree and the data."""
+
+    lifted: Lifted
+    tree: Tree
+    slot: Int  # (2N−1,) row of a node in w, the largest first; −1 below nodes of at most SCANNED points
+    w: Float  # (n_slots,) of the node's mean point, as a centre
+    H_upper: Any  # (d, n_upper) of the first slots
+    H_lower: Any  # (n_slots − n_upper, d) of the others
+    key: NDArray[np.uint64]  # (N,) sorted hashes
+    key_point: NDArray[np.intp]  # (N,)
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, op: TransitionOperator) -> TwinFinder:
+        """Prepared for an operator; see the module's head for the cost."""
+        lifted, tree = op.lifted, op.tree
+        nodes = 1 + np.flatnonzero(tree.size[tree.parent[1:]] > SCANNED)
+        nodes = nodes[np.argsort(-tree.size[nodes], kind="stable")]
+        memory.require(16.0 * float(tree.size[nodes].sum()), "extend on a tree this deep")
+        slot = np.full(tree.n_nodes, -1, np.int32)
+        slot[nodes] = np.arange(len(nodes))
+        w, H = lifted.centres_of(_membership(tree, nodes) @ lifted.X)
+        key = row_hashes(lifted)
+        by_key = np.argsort(key, kind="stable")
+        H_upper = H[:UPPER].T.tocsr() if lifted.is_sparse else H[:UPPER].T
+        return cls(lifted, tree, slot, w, H_upper, H[UPPER:], key[by_key], by_key, op.n_jobs)
+
+    def find(self, new: Lifted) -> tuple[NDArray[np.intp], Float]:  # (n_new,) ×2
+        """Each new point's twin, and the divergence from it."""
+        twin, divergence = np.empty(new.n_points, np.intp), np.empty(new.n_points)
+        step = max(1, _BATCH // (BEAM * SCANNED))
+        for start in range(0, new.n_points, step):
+            rows = np.arange(start, min(start + step, new.n_points))
+            query, node = self._descend(new, rows)
+            point, d = self._scan(new, query, node)
+            nearest = np.lexsort((d, query))[np.searchsorted(query, rows)]
+            twin[rows], divergence[rows] = point[nearest], d[nearest]
+        same = self._same(new)
+        known = np.flatnonzero(same >= 0)
+        if known.size:
+            d = self._divergences(new, known, same[known])
+            exact = d <= np.minimum(divergence[known], 1e-9 * (1 + np.abs(new.u[known])))
+            twin[known[exact]], divergence[known[exact]] = same[known[exact]], 0.0
+        return twin, divergence
+
+    def _divergences(self, new: Lifted, a: NDArray[Any], points: NDArray[Any]) -> Float:  # (n,) ×2 -> (n,)
+        """d(x_a, training point) for chosen pairs."""
+        return pair_divergences(new, self.lifted, a, points, self.n_jobs)
+
+    def _descend(
+        self, new: Lifted, rows: NDArray[Any]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:  # (m,) ×2
+        """Rows, in order, each up to BEAM times, and where they end: nodes of at most SCANNED points."""
+        upper = new.X[rows] @ self.H_upper
+        upper = self.w[: upper.shape[1]] - (upper.toarray() if sparse.issparse(upper) else upper)
+        node, score = np.zeros((len(rows), 1), np.intp), np.zeros((len(rows), 1))
+        while (wide := (self.tree.size[node] > SCANNED) & (score < np.inf)).any():
+            query = np.nonzero(wide)[0]
+            left, right = node.copy(), node.copy()
+            left[wide], right[wide] = self.tree.left[node[wide]], self.tree.right[node[wide]]
+            left_score, right_score = score.copy(), np.full_like(score, np.inf)  # a small node stays, once
+            left_score[wide] = self._mean_scores(new, rows, upper, query, left[wide])
+            right_score[wide] = self._mean_scores(new, rows, upper, query, right[wide])
+            node, score = np.hstack([left, right]), np.hstack([left_score, right_score])
+            best = np.argsort(score, axis=1, kind="stable")[:, :BEAM]
+            node, score = np.take_along_axis(node, best, 1), np.take_along_axis(score, best, 1)
+        found = score < np.inf
+        return rows[np.nonzero(found)[0]], node[found]
+
+    def _mean_scores(
+        self, new: Lifted, rows: NDArray[Any], upper: Float, query: NDArray[Any], node: NDArray[Any]
+    ) -> Float:  # (m,)
+        """d(x, mean point of the node) less what depends on x alone, for x = rows[query]."""
+        slot, n_upper = self.slot[node], upper.shape[1]
+        scores = upper[query, np.minimum(slot, n_upper - 1)]
+        low = np.flatnonzero(slot >= n_upper)
+        if low.size:
+            inner = pair_dots(new.X, self.H_lower, rows[query[low]], slot[low] - n_upper, self.n_jobs)
+            scores[low] = self.w[slot[low]] - inner
+        return np.asarray(scores)
+
+    def _scan(self, new: Lifted, rows: NDArray[np.intp], node: NDArray[np.intp]) -> tuple[Any, Float]:
+        """Nearest point of each row's chunk."""
+        size = self.tree.size[node].astype(np.intp)
+        first = np.concatenate([[0], np.cumsum(size)])
+        within = np.arange(first[-1]) - np.repeat(first[:-1], size)
+        points = self.tree.order[np.repeat(self.tree.start[node], size) + within]
+        d = self._divergences(new, np.repeat(rows, size), points)
+        least = np.minimum.reduceat(d, first[:-1])
+        hits = np.flatnonzero(d == np.repeat(least, size))
+        at = hits[np.searchsorted(hits, first[:-1])]
+        return points[at], least
+
+    def _same(self, new: Lifted) -> NDArray[np.intp]:  # (n_new,)
+        """A training point with the same hash, or −1."""
+        key = row_hashes(new)
+        at = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)
+        return np.where(self.key[at] == key, self.key_point[at], -1)
+
+
+def row_hashes(lifted: Lifted) -> NDArray[np.uint64]:  # (N,)
+    """A 64-bit hash of each row of X: Σ_j mix(bits of x_j)·r_j mod 2⁶⁴, to which zeros add 0."""
+    odd = np.random.default_rng(0).integers(0, 2**63, lifted.n_features, dtype=np.uint64) * np.uint64(2)
+    odd += np.uint64(1)
+    if not lifted.is_sparse:
+        step = max(1, _BATCH // max(lifted.n_features, 1))
+        parts = [lifted.X[i : i + step] for i in range(0, lifted.n_points, step)]
+        return np.concatenate([(_mixed(part) * odd).sum(axis=1, dtype=np.uint64) for part in parts])
+    terms = _mixed(lifted.X.data) * odd[lifted.X.indices]
+    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
+    return np.asarray(total[lifted.X.indptr[1:]] - total[lifted.X.indptr[:-1]])
+
+
+def _mixed(values: Float) -> NDArray[np.uint64]:
+    bits = np.ascontiguousarray(values + 0.0).view(np.uint64)  # + 0.0 makes −0 a 0
+    bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    return np.asarray(bits ^ (bits >> np.uint64(29)))
+
+
+def _membership(tree: Tree, nodes: NDArray[np.intp]) -> Any:  # CSR (n_nodes, N)
+    """Rows that average over the points of each node."""
+    size = tree.size[nodes].astype(np.int64)
+    indptr = np.concatenate([[0], np.cumsum(size)])
+    within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], size)
+    points = tree.order[np.repeat(tree.start[nodes], size) + within]
+    return sparse.csr_array((np.repeat(1.0 / size, size), points, indptr), shape=(len(nodes), tree.n_points))

@@ -1,0 +1,224 @@
+"""A forest: the weighted mean of several trees' matrices (DESIGN 2.8), optionally with a near field (2.9)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from scipy import special
+
+from .._support.arrays import Float, Int, checked_integer
+from .._support.progress import Progress
+from .._support.running import generator
+from ..lifting import Lifted
+from ..tree import BUILDERS, Tree, varied
+from .near_field import NearField
+from .single_tree import TransitionOperator
+from .walk import WalkOperator, check_dtype
+
+
+class ForestOperator(WalkOperator):
+    """Row-stochastic N×N matrix Q = Σ_t weights[t]·Q_t of several trees over the same points.
+
+    KL(· ‖ P_i) is convex, so KL(Q_i ‖ P_i) ≤ Σ_t weights[t]·KL(Q_t,i ‖ P_i): no further from P than the
+    members are in the mean. With a near field, Q_i = λ_i·S_i + (1 − λ_i)·Σ_t weights[t]·Q_t,i.
+
+    Attributes
+    ----------
+    members, trees : each tree's operator, all at one bandwidth (the first tree's), and the trees.
+    weights : (n_trees,), sum 1; ``weighting`` is how they were asked for.
+    near : the near field, or None.
+    neighbors : (indices, divergences), both (N, near): approximate nearest centres; None without ``near``.
+    lower_bound : the same mean of the members' bounds (and the near rows'); by convexity a bound for Q.
+    seed, kind : tree t is the ``kind`` tree of seed (seed, t), so that ``add_trees`` goes on where it ended.
+    """
+
+    def __init__(
+        self,
+        members: Sequence[TransitionOperator],
+        *,
+        weights: str | ArrayLike = "uniform",
+        near: NearField | None = None,
+        seed: int = 0,
+        kind: str = "ward",
+    ) -> None:
+        first = members[0]
+        super().__init__(first.dtype, first.shape)
+        self._members = tuple(members)
+        self.weighting = weights
+        self.weights = resolve_weights(weights, self._members)
+        self.near, self.seed, self.kind = near, seed, kind
+        self.tree, self.lifted, self.n_jobs = first.tree, first.lifted, first.n_jobs
+        self.bandwidth = first.bandwidth
+        self._cache: dict[str, Any] = {}
+        bounds = [member.lower_bound for member in self._members]
+        self.lower_bound = float(self.weights @ bounds) if near is None else float(self.row_values().sum())
+
+    @property
+    def members(self) -> tuple[TransitionOperator, ...]:
+        return self._members
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        return tuple(member.tree for member in self._members)
+
+    @property
+    def n_trees(self) -> int:
+        return len(self._members)
+
+    @property
+    def n_blocks(self) -> int:
+        return sum(member.n_blocks for member in self._members)
+
+    @property
+    def neighbors(self) -> tuple[Int, Float] | None:
+        return None if self.near is None else (self.near.indices, self.near.divergences)
+
+    # -- the mean -----------------------------------------------------------------------------------------
+
+    def _times(self, columns: NDArray[Any], transpose: bool) -> NDArray[Any]:
+        dtype = columns.dtype
+        far = self.near is not None and self.near.far_share[:, None].astype(dtype)
+        source = far * columns if far is not False and transpose else columns
+        out = np.zeros_like(columns)
+        for weight, member in zip(self.weights, self._members, strict=True):
+            out += dtype.type(weight) * member._times(source, transpose)
+        if self.near is None:
+            return out
+        out = out if transpose else far * out
+        near = self.near.transposed if transpose else self.near.matrix
+        return np.asarray(out + (near @ columns).astype(dtype, copy=False))
+
+    def _times_both(self, columns: NDArray[Any]) -> NDArray[Any]:
+        far = 1.0 if self.near is None else self.near.far_share[0]
+        if self.near is not None and not (self.near.far_share == far).all():
+            return super()._times_both(columns)
+        dtype = columns.dtype
+        out = np.zeros_like(columns)
+        for weight, member in zip(self.weights, self._members, strict=True):
+            part = member._times_both(columns)
+            part *= dtype.type(far * weight)
+            out += part
+        if self.near is not None:
+            out += (self.near.symmetric @ columns).astype(dtype, copy=False)
+        return out
+
+    def row(self, i: int) -> Float:  # (N,)
+        """Row i of Q, dense."""
+        i = self._checked_row(i)
+        row = sum(weight * member.row(i) for weight, member in zip(self.weights, self._members, strict=True))
+        if self.near is None:
+            return np.asarray(row)
+        row *= self.near.far_share[i]
+        entries = slice(*self.near.matrix.indptr[i : i + 2])
+        row[self.near.matrix.indices[entries]] += self.near.matrix.data[entries]
+        return np.asarray(row)
+
+    def row_values(self) -> Float:  # (N,)
+        """Each row's share of ``lower_bound``."""
+        values: Float = sum(
+            weight * member.row_values() for weight, member in zip(self.weights, self._members, strict=True)
+        )
+        if self.near is None:
+            return values
+        far = self.near.far_share
+        return np.asarray(far * values + (1 - far) * self.near.row_values(self.bandwidth))
+
+    # -- new operators ------------------------------------------------------------------------------------
+
+    def astype(self, dtype: DTypeLike) -> ForestOperator:
+        """The same operator with results in float32 for float32 vectors; a tree's sums stay in float64."""
+        other = copy.copy(self)
+        other.dtype = check_dtype(dtype)
+        other._members = tuple(member.astype(dtype) for member in self._members)
+        return other
+
+    def add_trees(
+        self, n_trees: int, random_state: Any = None, *, progress: Progress = False
+    ) -> ForestOperator:
+        """A forest with that many trees more, the old ones not rebuilt, at the same bandwidth.
+
+        Equals the forest built with as many trees at once. ``random_state`` is for a new series of trees.
+        """
+        n_trees = checked_integer(n_trees, "n_trees", 0)
+        seed = self.seed if random_state is None else seed_from(random_state)
+        numbers = range(self.n_trees, self.n_trees + n_trees)
+        grown = [self._grow(_rng(seed, number), progress) for number in numbers]
+        weights = self.weighting if isinstance(self.weighting, str) else "uniform"
+        return ForestOperator(
+            (*self._members, *grown), weights=weights, near=self.near, seed=seed, kind=self.kind
+        )
+
+    def _grow(self, rng: np.random.Generator, progress: Progress) -> TransitionOperator:
+        options: dict[str, Any] = {}
+        if self.kind == "ward":
+            options |= varied(self.lifted.n_points, rng)
+        options |= {"random_state": rng, "n_jobs": self.n_jobs, "progress": progress}
+        tree = BUILDERS[self.kind](self.lifted, **options)
+        return TransitionOperator(
+            self.lifted, tree, bandwidth=self.bandwidth, dtype=self.dtype, n_jobs=self.n_jobs
+        )
+
+    def refine(self, blocks: int) -> ForestOperator:
+        """A forest with that many blocks in all, spread evenly over the members."""
+        least = self.n_trees * max(member.n_blocks for member in self._members)
+        if checked_integer(blocks, "blocks", least) == self.n_blocks:
+            return self
+        shares = [len(part) for part in np.array_split(np.empty(blocks, bool), self.n_trees)]
+        members = [member.refine(share) for member, share in zip(self._members, shares, strict=True)]
+        return ForestOperator(members, weights=self.weighting, near=self.near, seed=self.seed, kind=self.kind)
+
+    def __repr__(self) -> str:
+        near = [] if self.near is None else [f"near={self.near.indices.shape[1]}"]
+        return self._describe("ForestOperator", f"n_trees={self.n_trees}", *near)
+
+
+def grow_forest(
+    lifted: Lifted,
+    kind: str,
+    n_trees: int,
+    near: int,
+    *,
+    bandwidth: float | str,
+    weights: str | ArrayLike,
+    random_state: Any,
+    n_jobs: int | None,
+    progress: Progress,
+) -> ForestOperator:
+    """A forest of ``n_trees`` trees from one lifted copy; the bandwidth is resolved on the first tree."""
+    seed = seed_from(random_state)
+    field = NearField.of(lifted, near, np.random.default_rng(seed), n_jobs, progress) if near else None
+    tree = BUILDERS[kind](lifted, random_state=_rng(seed, 0), n_jobs=n_jobs, progress=progress)
+    first = TransitionOperator(lifted, tree, bandwidth=bandwidth, n_jobs=n_jobs)
+    one = ForestOperator((first,), near=field, seed=seed, kind=kind)
+    forest = one.add_trees(n_trees - 1, progress=progress)
+    if isinstance(weights, str) and weights == "uniform":
+        return forest
+    return ForestOperator(forest.members, weights=weights, near=field, seed=seed, kind=kind)
+
+
+def resolve_weights(weights: str | ArrayLike, members: Sequence[TransitionOperator]) -> Float:  # (n_trees,)
+    """Weights that sum to 1: "uniform"; "bound", ∝ exp(bound a row); or values ≥ 0."""
+    if isinstance(weights, str):
+        if weights == "uniform":
+            return np.full(len(members), 1.0 / len(members))
+        if weights == "bound":
+            return np.asarray(special.softmax([member.lower_bound / member.shape[0] for member in members]))
+        raise ValueError(f'weights needs "uniform", "bound" or an array; got {weights!r}')
+    values = np.asarray(weights, np.float64)
+    if values.shape != (len(members),) or not (np.isfinite(values) & (values >= 0)).all() or not values.any():
+        raise ValueError(f"weights needs {len(members)} values ≥ 0 with a positive sum; got {weights!r}")
+    return np.asarray(values / values.sum())
+
+
+def seed_from(random_state: Any) -> int:
+    """One number from which the whole forest follows."""
+    return int(generator(random_state).integers(2**63))
+
+
+def _rng(seed: int, number: int) -> np.random.Generator:
+    """Generator of tree ``number``, the same however many trees there are."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))

@@ -1,0 +1,18 @@
+"""What one does with a transition matrix: functions of any linear operator, sparse matrix or array."""
+
+from .class_scores import class_distributions, match_class_mass, suggestion_scores
+from .inputs import as_square, symmetrized
+from .pagerank import pagerank, stationary_distribution
+from .propagation import label_scores, propagate_labels
+
+__all__ = [
+    "as_square",
+    "class_distributions",
+    "label_scores",
+    "match_class_mass",
+    "pagerank",
+    "propagate_labels",
+    "stationary_distribution",
+    "suggestion_scores",
+    "symmetrized",
+]

@@ -1,0 +1,42 @@
+"""From scores of classes to distributions over them, and to the points whose labels would tell most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from .._support.arrays import Float
+from .pagerank import pagerank
+
+
+def class_distributions(scores: Float, prior: Float) -> Float:  # (N, k), (k,) -> (N, k)
+    """Rows scaled to sum to 1; a row that no label reaches gets the prior."""
+    peak = scores.max(axis=1, keepdims=True, initial=0.0)
+    unreached = (peak <= 0).ravel()
+    shares = scores / np.where(peak > 0, peak, 1.0)  # first to a peak of 1: sums of tiny scores may underflow
+    shares[unreached] = prior
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def match_class_mass(P: Float, unlabelled: NDArray[np.bool_], prior: Float) -> Float:  # (N, k) -> (N, k)
+    """Class-mass normalisation (Zhu et al. 2003).
+
+    Weights the classes so that their mass over the unlabelled points has the shares of ``prior``; then every
+    row is scaled to sum to 1 again.
+    """
+    mass = P[unlabelled].sum(axis=0)
+    if not mass.all():
+        return P  # no unlabelled points, or a class that reaches none of them
+    return class_distributions(P * (prior * mass.sum() / mass), prior)
+
+
+def suggestion_scores(op: Any, P: Float, alpha: float) -> Float:  # (N, k) -> (N,)
+    """What a label at each point would tell: its entropy times the mass it reaches.
+
+    That mass is PageRank's with damping ``alpha``: the weight that the point's label has in Eq. (29), summed
+    over all rows.
+    """
+    return np.asarray(special.entr(P).sum(axis=1) * pagerank(op, damping=min(alpha, 0.99), tol=1e-6))

@@ -1,0 +1,146 @@
+"""Label propagation, Eq. (29), and label spreading, by any square operator, sparse matrix or array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._support.arrays import Float
+from .inputs import as_square, check_finite, symmetrized, warn_unconverged
+
+
+def propagate_labels(
+    op: Any, Y0: ArrayLike, alpha: float = 0.01, n_iter: int = 300, tol: float = 0.0
+) -> NDArray[Any]:  # (N,) or (N, k), as Y0
+    """Label propagation, Eq. (29): y ← α·M·y + (1 − α)·y⁰, ``n_iter`` times.
+
+    Parameters
+    ----------
+    op : M, N×N: a LinearOperator, sparse matrix or array.
+    Y0 : (N,) or (N, k), the initial labels; for k classes one column each, then take the largest.
+    alpha : share taken from the neighbours, 0 to 1; the paper's 0.01 is close to one step of voting.
+    tol : stop early once no entry changes by more, or by more than its rounding; 0 for the latter alone.
+    """
+    M = as_square(op)
+    Y0 = np.asarray(Y0)
+    Y0 = Y0 if np.issubdtype(Y0.dtype, np.floating) else Y0.astype(np.float64)
+    _check_propagation(M, Y0, alpha, n_iter)
+    Y = Y0.astype(np.result_type(M.dtype, Y0))
+    rounding = 2 * np.finfo(Y.dtype).eps  # a few of 10⁷ entries may go to and fro by that for ever
+    for _ in range(n_iter):
+        previous, Y, changes = Y, _product(lambda Y: M @ Y, Y), False
+        for rows in _slices(len(Y)):
+            part = Y[rows]
+            part *= alpha
+            part += (1 - alpha) * Y0[rows]
+            changes = changes or _differ(part, previous[rows], tol, rounding)
+        if not changes:
+            return Y
+    if tol > 0:
+        warn_unconverged("propagate_labels", n_iter, tol)
+    return Y
+
+
+def _differ(Y: NDArray[Any], previous: NDArray[Any], tol: float, rounding: float) -> bool:
+    """Whether any entry changed by more than ``tol`` and by more than its rounding."""
+    change = np.abs(Y - previous)
+    return bool(np.any(change > tol)) and bool(np.any(change > np.maximum(tol, rounding * np.abs(Y))))
+
+
+def _slices(n_rows: int, step: int = 1 << 12) -> Iterator[slice]:
+    """Rows that stay in cache from one operation to the next; all of them at once take twice as long."""
+    return (slice(first, first + step) for first in range(0, n_rows, step))
+
+
+def _product(times: Callable[[NDArray[Any]], Any], Y: NDArray[Any]) -> NDArray[Any]:
+    """times(Y) in Y's type, as an array that may be written to: an operator may return what it was given."""
+    product = np.asarray(times(Y), Y.dtype)
+    return product.copy() if np.may_share_memory(product, Y) or not product.flags.writeable else product
+
+
+def label_scores(
+    op: Any,
+    Y0: ArrayLike,
+    *,
+    mode: str = "spread",
+    alpha: float = 0.9,
+    n_iter: int = 300,
+    tol: float = 1e-4,
+    clamp: ArrayLike | None = None,
+) -> tuple[Float, int]:  # as Y0, steps taken
+    """Class scores by Eq. (29), one column of ``Y0`` a class, all columns at once; and the steps it took.
+
+    Parameters
+    ----------
+    mode : "walk" multiplies by op itself, as the paper does; "spread" by ``symmetrized(op)``, which is the
+        label spreading of Zhou et al. (2003).
+    tol : stop once no column changes by more than this share of its sum, Σ|change| ≤ tol·Σ. It does not
+        depend on the number of points, as a bound on single entries would: those shrink as N grows.
+    clamp : (N,) mask of rows that are set back to Y0 at every step (Zhu et al. 2003); None for none.
+    """
+    if mode not in ("walk", "spread"):
+        raise ValueError(f'mode needs "walk" or "spread"; got {mode!r}')
+    if not tol >= 0:
+        raise ValueError(f"tol needs a value ≥ 0; got {tol}")
+    M, Y0 = as_square(op), np.asarray(Y0, dtype=np.float64)
+    _check_propagation(M, Y0, alpha, n_iter)
+    fixed = np.zeros(len(Y0), bool) if clamp is None else np.asarray(clamp, bool)
+    if fixed.shape != (len(Y0),):
+        raise ValueError(f"clamp needs one entry a point, {len(Y0)}; its shape is {fixed.shape}")
+    columns, stop = Y0.reshape(len(Y0), -1), (n_iter, tol)
+    if mode == "walk":
+        one = np.ones((len(Y0), 1))
+        Z, steps = _iterate(lambda Z: M @ Z, columns, alpha * one, one, fixed, alpha, stop)
+        return Z.reshape(Y0.shape), steps
+    # y = √D·z makes the symmetrised step z ← α·D⁻¹·W·z + (1 − α)·z⁰, W = (M + Mᵀ)/2: one scaling less.
+    # A point without links, of degree 0, keeps (1 − α)·y⁰.
+    S = symmetrized(M)
+    degree = np.where(S.degrees > 0, S.degrees, 1.0)[:, None]
+    root = np.sqrt(degree)
+    Z, steps = _iterate(S.mean_with_transpose, columns / root, alpha / degree, root, fixed, alpha, stop)
+    Z *= root
+    return Z.reshape(Y0.shape), steps
+
+
+def _iterate(
+    times: Callable[[Float], Any],
+    Z0: Float,  # (N, k)
+    scale: Float,  # (N, 1)
+    weight: Float,  # (N, 1)
+    fixed: NDArray[np.bool_],  # (N,)
+    alpha: float,
+    stop: tuple[int, float],
+) -> tuple[Float, int]:
+    """z ← scale·times(z) + (1 − α)·z⁰, rows ``fixed`` kept, until all columns have Σ w|Δ| ≤ tol·Σ w|z|."""
+    n_iter, tol = stop
+    Z = Z0.copy()
+    for step in range(1, n_iter + 1):
+        previous, Z = Z, _product(times, Z)
+        change, total = np.zeros(Z.shape[1]), np.zeros(Z.shape[1])
+        for rows in _slices(len(Z)):
+            part, held = Z[rows], fixed[rows]
+            part *= scale[rows]
+            part += (1 - alpha) * Z0[rows]
+            part[held] = Z0[rows][held]
+            # einsum, not @: BLAS would start threads, which then stand in the way of the product's.
+            size = np.subtract(part, previous[rows], out=previous[rows])
+            change += np.einsum("i,ik->k", weight[rows, 0], np.abs(size, out=size))
+            total += np.einsum("i,ik->k", weight[rows, 0], np.abs(part, out=size))
+        if np.all(change <= tol * total):
+            return Z, step
+    if tol > 0:
+        warn_unconverged("label propagation", n_iter, tol)
+    return Z, n_iter
+
+
+def _check_propagation(M: Any, Y0: NDArray[Any], alpha: float, n_iter: int) -> None:
+    if Y0.ndim not in (1, 2) or len(Y0) != M.shape[0]:
+        raise ValueError(f"Y0 needs {M.shape[0]} rows, one a point; its shape is {Y0.shape}")
+    check_finite(Y0, "Y0")
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"alpha needs a value from 0 to 1; got {alpha}")
+    if n_iter < 0:
+        raise ValueError(f"n_iter needs a value ≥ 0; got {n_iter}")

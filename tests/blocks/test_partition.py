@@ -1,0 +1,137 @@
+"""Blocks cover each pair once, and their divergences are the means of the exact ones."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bvdt import BlockPartition, Tree, _core
+from bvdt.blocks.sums import NodeSums, block_divergences
+from helpers.engine_cases import (
+    DIVERGENCES,
+    dense_matrix,
+    random_lifted,
+    random_partition,
+    random_tree,
+    slow_divergences,
+)
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@given(n_points=st.integers(2, 40), n_splits=st.integers(0, 60), seed=seeds)
+def test_every_pair_in_exactly_one_block(n_points, n_splits, seed):
+    rng = np.random.default_rng(seed)
+    tree = random_tree(n_points, rng, chain=seed % 3 == 0)
+    partition = random_partition(tree, n_splits, rng)
+    covered = np.zeros((n_points, n_points), int)
+    for a, b in zip(partition.rows, partition.cols, strict=True):
+        covered[np.ix_(tree.members(a), tree.members(b))] += 1
+    assert_array_equal(covered, 1 - np.eye(n_points, dtype=int))
+    assert partition.is_coarsest == (partition.n_blocks == 2 * (n_points - 1))
+
+
+@given(n_points=st.integers(3, 20), seed=seeds)
+def test_validate_refuses_any_changed_block(n_points, seed):
+    rng = np.random.default_rng(seed)
+    tree = random_tree(n_points, rng)
+    partition = random_partition(tree, 10, rng)
+    cols = partition.cols.copy()
+    block = int(rng.integers(len(cols)))
+    cols[block] = (cols[block] + rng.integers(1, tree.n_nodes)) % tree.n_nodes
+    with pytest.raises(ValueError, match="exactly once"):
+        BlockPartition(partition.rows, cols, tree.n_nodes).validate(tree)
+    with pytest.raises(ValueError, match="exactly once"):
+        BlockPartition(partition.rows[1:], partition.cols[1:], tree.n_nodes).validate(tree)
+
+
+def test_validate_refuses_wrong_nodes_and_order():
+    tree = random_tree(5, np.random.default_rng(0))
+    coarsest = BlockPartition.coarsest(tree)
+    with pytest.raises(ValueError, match="ascend"):
+        BlockPartition(coarsest.rows[::-1], coarsest.cols[::-1], tree.n_nodes).validate(tree)
+    with pytest.raises(ValueError, match="needs nodes 0…8"):
+        BlockPartition(coarsest.rows, coarsest.cols + 99, tree.n_nodes).validate(tree)
+    with pytest.raises(ValueError, match="does not fit"):
+        BlockPartition(coarsest.rows, coarsest.cols, 99).validate(tree)
+
+
+def test_singletons_and_repr():
+    tree = random_tree(5, np.random.default_rng(0))
+    finest = BlockPartition.singletons(tree).validate(tree)
+    assert finest.n_blocks == 20
+    assert repr(finest) == "BlockPartition(n_blocks=20, n_points=5)"
+    assert_array_equal(dense_matrix(tree, finest, np.ones(20)), 1 - np.eye(5))
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize("divergence", DIVERGENCES)
+@pytest.mark.parametrize("chain", [False, True])
+def test_block_divergences_are_means(divergence, as_sparse, chain):
+    if as_sparse and divergence == "itakura_saito":
+        pytest.skip("zeros are outside its domain")
+    rng = np.random.default_rng(1)
+    lifted = random_lifted(divergence, 60, rng, n_features=7, as_sparse=as_sparse)
+    tree = random_tree(60, rng, chain)
+    for partition in (BlockPartition.coarsest(tree), random_partition(tree, 100, rng)):
+        expected = slow_divergences(lifted, tree, partition)
+        got = block_divergences(lifted, tree, partition, n_jobs=2)
+        assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
+        assert_array_equal(got, block_divergences(lifted, tree, partition, n_jobs=1))
+    coarsest = BlockPartition.coarsest(tree)
+    by_sums = NodeSums.of(lifted, tree).mean_divergences(coarsest.rows, coarsest.cols)
+    assert_allclose(block_divergences(lifted, tree, coarsest), by_sums, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.kernel
+def test_dense_divergences_across_many_chunks():
+    """Enough features that a chunk holds only a few points."""
+    rng = np.random.default_rng(2)
+    lifted = random_lifted("gid", 90, rng, n_features=6000)
+    for chain in (False, True):
+        tree = random_tree(90, rng, chain)
+        coarsest = BlockPartition.coarsest(tree)
+        expected = slow_divergences(lifted, tree, coarsest)
+        assert_allclose(block_divergences(lifted, tree, coarsest, 2), expected, rtol=1e-9)
+
+
+@pytest.mark.kernel
+def test_sparse_divergences_with_few_features_clear_their_sums():
+    rng = np.random.default_rng(3)
+    for n_features in (1, 2, 500):
+        lifted = random_lifted("gid", 80, rng, n_features=n_features, as_sparse=True)
+        tree = random_tree(80, rng)
+        coarsest = BlockPartition.coarsest(tree)
+        expected = slow_divergences(lifted, tree, coarsest)
+        assert_allclose(block_divergences(lifted, tree, coarsest, 2), expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.kernel
+def test_kernels_refuse_wrong_sizes():
+    rng = np.random.default_rng(4)
+    X, u = rng.random((5, 3)), np.zeros(9)
+    tree = random_tree(5, rng)
+    with pytest.raises(ValueError, match="one row a point"):
+        _core.coarsest_dense(X[:4], X[:4], u, u, tree.size, tree.order, np.zeros(9), 1)
+    with pytest.raises(ValueError, match="one entry a node"):
+        _core.coarsest_dense(X, X, u[:3], u, tree.size, tree.order, np.zeros(9), 1)
+    broken = np.array([5, 4, 4, 4, 1, 1, 1, 1, 1], np.int32)
+    with pytest.raises(ValueError, match="pre-order"):
+        _core.coarsest_dense(X, X, u, u, broken, tree.order, np.zeros(9), 1)
+    with pytest.raises(ValueError, match="order"):
+        _core.coarsest_dense(X, X, u, u, tree.size, tree.order + np.int32(1), np.zeros(9), 1)
+    pair = np.array([5], np.int32)
+    with pytest.raises(ValueError, match="outside"):
+        _core.pair_dots_dense(X, X, pair, pair, np.zeros(1), 1)
+    indptr, indices = np.arange(6), np.full(5, 3, np.int32)
+    with pytest.raises(ValueError, match="indices"):
+        _core.coarsest_sparse(
+            indptr, indices, np.ones(5), np.ones(5), 3, u, u, tree.size, tree.start, tree.order, u.copy(), 1
+        )
+
+
+def test_tree_of_two():
+    tree = Tree.from_sizes([2, 1, 1], [1, 0])
+    assert_array_equal(BlockPartition.coarsest(tree).validate(tree).cols, [2, 1])

@@ -1,0 +1,309 @@
+"""The commands as a user runs them: every format in, tables, pages and models out."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+from bvdt.documents.files import read_documents
+from helpers.cli_cases import (
+    N_LABELS,
+    WORDS,
+    N,
+    corpus,
+    counts,
+    docs_csv,
+    docs_folder,
+    docs_jsonl,
+    docs_matrix,
+    docs_parquet,
+    labels_csv,
+    points_csv,
+    propagate,
+    read_csv,
+    run,
+    write_csv,
+)
+
+COLUMNS = ["id", "label", "confidence", "runner_up", "entropy", "given"]
+
+
+FORMATS = {
+    "csv": lambda folder: (docs_csv(folder), "topic"),
+    "tsv": lambda folder: (docs_csv(folder, "docs.tsv", "\t"), "topic"),
+    "jsonl": lambda folder: (docs_jsonl(folder), "topic"),
+    "parquet": lambda folder: (docs_parquet(folder), "topic"),
+    "columns": lambda folder: (points_csv(folder), "topic"),
+    "mtx": lambda folder: (docs_matrix(folder, ".mtx"), labels_csv(folder)),
+    "svmlight": lambda folder: (docs_matrix(folder, ".svmlight"), labels_csv(folder)),
+    "npz": lambda folder: (docs_matrix(folder, ".npz"), labels_csv(folder)),
+    "npy": lambda folder: (docs_matrix(folder, ".npy"), labels_csv(folder)),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_labelled(tmp_path, name):
+    result, rows = propagate(tmp_path, *FORMATS[name](tmp_path))
+    _, _, truth = corpus()
+    assert list(rows[0]) == COLUMNS
+    assert len(rows) == N
+    assert [row["id"] for row in rows[:2]] in (["d0", "d1"], ["1", "2"])
+    assert np.mean([row["label"] == name for row, name in zip(rows, truth, strict=True)]) > 0.95
+    given = [row for row in rows if row["given"] == "True"]
+    assert len(given) == N_LABELS
+    assert {(row["confidence"], row["runner_up"], row["entropy"]) for row in given} == {("1.0", "", "0.0")}
+    others = [row for row in rows if row["given"] == "False"]
+    assert all(0 < float(row["confidence"]) <= 1 for row in others)
+    assert all(0 <= float(row["entropy"]) <= np.log(3) + 1e-6 for row in others)
+    assert all(row["runner_up"] != row["label"] and row["runner_up"] in WORDS for row in others)
+    assert f"{N} documents, {N_LABELS} of them labelled, 3 classes" in result.stdout
+    assert "Accuracy on hidden labels: 100.0 %" in result.stdout
+    assert str(tmp_path / "out.csv") in result.stdout
+
+
+def test_a_folder_needs_no_option(tmp_path):
+    _, rows = propagate(tmp_path, docs_folder(tmp_path), None)
+    truth = dict(zip(*corpus()[::2], strict=True))
+    right = [row["label"] == truth[row["id"].split("/")[1][:-4]] for row in rows]
+    assert np.mean(right) > 0.95
+    assert rows[0]["id"] == "cars/d1.txt"
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_every_output_format_holds_the_same(tmp_path, suffix):
+    path = docs_csv(tmp_path)
+    _, rows = propagate(tmp_path, path, "topic")
+    assert run("propagate", path, "-l", "topic", "-o", tmp_path / f"a{suffix}").exit_code == 0
+    back = read_documents(tmp_path / f"a{suffix}", text="runner_up", id="id", labels="label")
+    assert back.ids == [row["id"] for row in rows]
+    assert back.labels == [row["label"] for row in rows]
+
+
+def test_a_model_labels_new_documents(tmp_path):
+    propagate(tmp_path, docs_csv(tmp_path), "topic", "--save", tmp_path / "m.bvdt")
+    ids, texts, truth = corpus(30, seed=7)
+    new = write_csv(tmp_path / "new.csv", {"id": ids, "text": texts})
+    result = run("propagate", new, "--model", tmp_path / "m.bvdt", "-o", tmp_path / "new-out.csv")
+    assert result.exit_code == 0, result.output
+    rows = read_csv(tmp_path / "new-out.csv")
+    assert [row["label"] for row in rows] == truth
+    assert {row["given"] for row in rows} == {"False"}
+    assert "Accuracy when the model was made: 1.000" in result.stdout
+
+
+def test_a_model_of_columns_leaves_other_columns_alone(tmp_path):
+    path = points_csv(tmp_path)
+    _, before = propagate(tmp_path, path, "topic", "--save", tmp_path / "m.bvdt", "--holdout", 0)
+    result = run("propagate", path, "--model", tmp_path / "m.bvdt", "-o", tmp_path / "again.csv")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    again = read_csv(tmp_path / "again.csv")
+    assert np.mean([a["label"] == b["label"] for a, b in zip(before, again, strict=True)]) > 0.95
+
+
+def test_a_model_of_an_svmlight_file_without_the_first_feature(tmp_path):
+    _, _, truth = corpus()
+    path, X = tmp_path / "docs.svm", counts()
+    dump_svmlight_file(X, np.zeros(N, int), str(path), zero_based=True)
+    propagate(tmp_path, path, labels_csv(tmp_path), "--save", tmp_path / "m.bvdt", "--holdout", 0)
+    rows = np.flatnonzero(X[:, [0]].toarray().ravel() == 0)
+    dump_svmlight_file(X[rows], np.zeros(len(rows), int), str(tmp_path / "new.svm"), zero_based=True)
+    result = run("propagate", tmp_path / "new.svm", "--model", tmp_path / "m.bvdt", "-o", tmp_path / "n.csv")
+    assert result.exit_code == 0, result.output
+    found = [row["label"] for row in read_csv(tmp_path / "n.csv")]
+    assert np.mean([label == truth[i] for label, i in zip(found, rows, strict=True)]) > 0.95
+
+
+def test_the_report_of_a_model_promises_no_more_than_it_knows(tmp_path):
+    path = docs_csv(tmp_path)
+    propagate(tmp_path, path, "topic", "--save", tmp_path / "m.bvdt", "--report", tmp_path / "a.html")
+    more = ["--model", tmp_path / "m.bvdt", "-o", tmp_path / "b.csv", "--report", tmp_path / "b.html"]
+    assert run("propagate", path, *more).exit_code == 0
+    fitted, predicted = ((tmp_path / name).read_text() for name in ("a.html", "b.html"))
+    assert "What to label next" in fitted
+    assert "many others follow them" in fitted
+    assert "The least certain" in predicted
+    assert "many others follow them" not in predicted
+
+
+def test_a_model_labels_one_document(tmp_path):
+    propagate(tmp_path, docs_csv(tmp_path), "topic", "--save", tmp_path / "m.bvdt")
+    one = write_csv(tmp_path / "one.csv", {"text": ["butter and flour in the oven"]})
+    assert run("propagate", one, "--model", tmp_path / "m.bvdt", "-o", tmp_path / "1.csv").exit_code == 0
+    assert [row["label"] for row in read_csv(tmp_path / "1.csv")] == ["food"]
+
+
+def test_documents_without_known_terms_are_told(tmp_path):
+    propagate(tmp_path, docs_csv(tmp_path), "topic", "--save", tmp_path / "m.bvdt")
+    new = write_csv(tmp_path / "new.csv", {"text": ["butter", "zzz", "qqq xxx"]})
+    result = run("propagate", new, "--model", tmp_path / "m.bvdt", "-o", tmp_path / "new-out.csv")
+    assert result.exit_code == 0
+    assert "note: 2 documents hold no known term" in result.stderr
+
+
+def test_empty_rows_of_a_matrix_are_told(tmp_path):
+    X = sparse.csr_array(np.vstack([counts().toarray()[:-1] + 0.5 * np.eye(N - 1, 30), np.zeros((1, 30))]))
+    sparse.save_npz(tmp_path / "m.npz", X)
+    result, _ = propagate(tmp_path, tmp_path / "m.npz", labels_csv(tmp_path), "--holdout", 0)
+    assert "note: 1 document holds only zeros: its place is a guess" in result.stderr
+
+
+def test_nothing_left_to_label(tmp_path):
+    ids, texts, truth = corpus()
+    path = write_csv(tmp_path / "d.csv", {"id": ids, "text": texts, "topic": truth})
+    result, rows = propagate(tmp_path, path, "topic", "--suggest", 5)
+    assert [row["label"] for row in rows] == truth
+    assert "Nothing to label next" in result.stdout
+
+
+def test_the_same_seed_gives_the_same_file(tmp_path):
+    path = docs_csv(tmp_path)
+    for name, jobs in (("a", 1), ("b", 2)):
+        assert (
+            run("propagate", path, "-l", "topic", "-o", tmp_path / f"{name}.csv", "-j", jobs).exit_code == 0
+        )
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_json_is_the_only_output(tmp_path):
+    more = ["--suggest", 3, "--report", tmp_path / "r.html", "--save", tmp_path / "m.bvdt"]
+    result, rows = propagate(tmp_path, docs_csv(tmp_path), "topic", "--json", *more)
+    found = json.loads(result.stdout)
+    assert result.stderr == ""
+    assert found["documents"] == N
+    assert found["labelled"] == N_LABELS
+    assert found["classes"] == sorted(WORDS)
+    assert found["holdout"]["n"] == N_LABELS
+    assert found["holdout"]["low"] < found["holdout"]["accuracy"] == 1.0
+    assert np.sum(found["holdout"]["confusion"]) == N_LABELS
+    assert sum(found["predicted"].values()) == N - N_LABELS
+    assert [found[key] for key in ("output", "report", "model")] == [
+        str(tmp_path / name) for name in ("out.csv", "r.html", "m.bvdt")
+    ]
+    assert len(found["suggestions"]) == 3
+    unlabelled = {row["id"] for row in rows if row["given"] == "False"}
+    assert {item["id"] for item in found["suggestions"]} <= unlabelled
+    assert found["seconds"]["total"] > 0
+
+
+def test_quiet_says_nothing(tmp_path):
+    result, _ = propagate(tmp_path, points_csv(tmp_path), "topic", "--quiet", "--suggest", 3)
+    assert result.output == ""
+
+
+def test_suggestions_are_listed(tmp_path):
+    result, rows = propagate(tmp_path, docs_csv(tmp_path), "topic", "--suggest", 4)
+    lines = result.stdout.split("Label these next, the most useful first:\n")[1].splitlines()
+    unlabelled = {row["id"] for row in rows if row["given"] == "False"}
+    assert lines[0].split() == ["id", "label", "confidence", "runner_up", "text"]
+    assert len({line.split()[0] for line in lines[1:5]} & unlabelled) == 4
+
+
+def test_the_report_is_written(tmp_path):
+    propagate(tmp_path, docs_csv(tmp_path), "topic", "--report", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "42 of 60 documents got one of 3 labels" in page
+    assert "18" in page
+    assert (tmp_path / "r.html").stat().st_mode & 0o777 == (tmp_path / "out.csv").stat().st_mode & 0o777
+
+
+# -- the hold-out ------------------------------------------------------------------------------------------
+
+
+def test_holdout_off(tmp_path):
+    result, _ = propagate(tmp_path, docs_csv(tmp_path), "topic", "--holdout", 0, "--json")
+    assert json.loads(result.stdout)["holdout"] is None
+
+
+def test_holdout_share(tmp_path):
+    result, _ = propagate(tmp_path, docs_csv(tmp_path), "topic", "--holdout", 0.5, "--json")
+    assert json.loads(result.stdout)["holdout"]["folds"] == 2
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [
+        (["food"] * 20, "the labels name only one class"),
+        (["food", "cars", "music"], "no class has two labels"),
+        (["food", "cars"] * 3, "6 labels in classes with two or more, 10 are needed"),
+    ],
+)
+def test_too_few_labels_to_measure(tmp_path, labels, reason):
+    ids, texts, _ = corpus()
+    path = write_csv(
+        tmp_path / "d.csv", {"id": ids, "text": texts, "topic": labels + [""] * (N - len(labels))}
+    )
+    result, _ = propagate(tmp_path, path, "topic")
+    assert f"Accuracy: not measured, {reason}" in result.stdout
+
+
+def test_a_lone_class_is_named(tmp_path):
+    ids, texts, truth = corpus()
+    labels = [name if i < 20 and (name != "music" or i == 2) else "" for i, name in enumerate(truth)]
+    path = write_csv(tmp_path / "d.csv", {"id": ids, "text": texts, "topic": labels})
+    result, _ = propagate(tmp_path, path, "topic")
+    assert "classes with one label could not be tested: music" in result.stderr
+
+
+# -- options -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--divergence", "gid"],
+        ["--divergence", "kl"],
+        ["--bandwidth", "learn"],
+        ["--bandwidth", "0.2", "--near", "0", "--trees", "3"],
+        ["--alpha", "0.5"],
+        ["--ngrams", "1-2", "--min-df", "2"],
+        ["--chars"],
+        ["--stop-words", "english"],
+        ["--scale", "none"],
+    ],
+    ids=" ".join,
+)
+def test_options(tmp_path, options):
+    _, rows = propagate(tmp_path, docs_csv(tmp_path), "topic", *options, "--holdout", 0)
+    truth = corpus()[2]
+    assert np.mean([row["label"] == name for row, name in zip(rows, truth, strict=True)]) > 0.9
+
+
+def test_stop_words_of_a_file(tmp_path):
+    (tmp_path / "stop.txt").write_text("apple\nPIE\n")
+    result, _ = propagate(
+        tmp_path, docs_csv(tmp_path), "topic", "--stop-words", tmp_path / "stop.txt", "--json"
+    )
+    assert json.loads(result.stdout)["walk"]["features"] == 28
+
+
+def test_missing_word(tmp_path):
+    ids, texts, truth = corpus()
+    labels = [name if i < N_LABELS else "?" for i, name in enumerate(truth)]
+    path = write_csv(tmp_path / "d.csv", {"id": ids, "text": texts, "topic": labels})
+    result, _ = propagate(tmp_path, path, "topic", "--missing", "?", "--json")
+    assert json.loads(result.stdout)["classes"] == sorted(WORDS)
+
+
+def test_columns_are_standardised(tmp_path):
+    """A column in another unit, a thousand times larger and without information, drowns the others."""
+    result, _ = propagate(tmp_path, points_csv(tmp_path), "topic", "--json")
+    assert json.loads(result.stdout)["walk"]["scale"] == "standard"
+    result, raw = propagate(tmp_path, points_csv(tmp_path), "topic", "--scale", "none", "--json")
+    truth = corpus()[2]
+    assert np.mean([row["label"] == name for row, name in zip(raw, truth, strict=True)]) < 0.9
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path):
+    ids, texts, truth = corpus()
+    ids[40] = "evil\x1b[31m"
+    labels = [
+        "\x1b]0;title\x07" if name == "food" and i < 18 else name if i < 18 else ""
+        for i, name in enumerate(truth)
+    ]
+    path = write_csv(tmp_path / "d.csv", {"id": ids, "text": texts, "topic": labels})
+    result, _ = propagate(tmp_path, path, "topic", "--suggest", 50)
+    assert "\x1b" not in result.output
+    assert "\x07" not in result.output

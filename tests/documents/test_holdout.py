@@ -1,0 +1,134 @@
+"""Hidden labels: every label tested once, no class hidden whole, an interval that covers."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom, binomtest
+from sklearn.datasets import load_digits
+
+from bvdt import LabelPropagation
+from bvdt.documents.holdout import label_folds, measure_holdout, n_folds_for, why_not, wilson_interval
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600], y[:600]
+    drawn = np.random.default_rng(0).permutation(600) < 120  # neighbours in the file are of one writer
+    codes = np.where(drawn, y, -1)
+    return y, codes, LabelPropagation("squared_euclidean", random_state=0, n_jobs=1).fit(X, codes)
+
+
+def test_the_estimate_is_near_the_truth(digits):
+    y, codes, model = digits
+    found = measure_holdout(model, model.operator_, codes, list("0123456789"), random_state=0)
+    truth = (model.transduction_ == y)[codes < 0].mean()
+    assert found.n == 120
+    assert found.folds == 5
+    assert found.confusion.sum(axis=1).tolist() == np.bincount(codes[codes >= 0]).tolist()
+    assert found.accuracy == np.trace(found.confusion) / 120
+    assert found.low <= truth <= found.high
+    assert found.low < found.accuracy < found.high
+    assert f"{found.accuracy:.3f}" in str(found)
+
+
+def test_it_measures_the_hidden_labels_not_the_given_ones(digits):
+    """Random labels are predicted no better than by chance, though the fit reproduces them."""
+    _, codes, model = digits
+    rng = np.random.default_rng(0)
+    noise = np.where(codes >= 0, rng.integers(2, size=len(codes)), -1)
+    found = measure_holdout(model, model.operator_, noise, ["a", "b"], random_state=0)
+    assert found.low < 0.5 < found.high
+
+
+def test_the_model_and_its_operator_stay_as_they_are(digits):
+    _, codes, model = digits
+    before = model.label_distributions_.copy()
+    steps = []
+    measure_holdout(
+        model, model.operator_, codes, list("0123456789"), share=0.5, random_state=1, advance=steps.append
+    )
+    assert steps == [1, 1]
+    np.testing.assert_array_equal(model.label_distributions_, before)
+
+
+@pytest.mark.parametrize("n_folds", [2, 5, 20])
+def test_folds(n_folds):
+    rng = np.random.default_rng(n_folds)
+    codes = rng.choice([-1, 0, 1, 2], p=[0.5, 0.3, 0.15, 0.05], size=300)
+    codes[7] = 3  # one label only
+    fold, n = label_folds(codes, n_folds, 0)
+    assert n == n_folds
+    assert fold[7] == -1
+    assert (fold[codes < 0] == -1).all()
+    assert (fold[(codes >= 0) & (codes < 3)] >= 0).all()
+    sizes = np.bincount(fold[fold >= 0], minlength=n)
+    assert sizes.max() - sizes.min() <= 1
+    for number in range(n):
+        assert set(codes[(codes >= 0) & (fold != number)]) == {0, 1, 2, 3}
+    for k in range(3):
+        counts = np.bincount(fold[(codes == k)], minlength=n)
+        assert counts.max() - counts.min() <= 1
+    assert (label_folds(codes, n_folds, 0)[0] == fold).all()
+    assert (label_folds(codes, n_folds, 1)[0] != fold).any()
+
+
+def test_two_labels_a_class():
+    fold, n = label_folds(np.array([0, 0, 1, 1, -1]), 20, 0)
+    assert n == 4
+    assert sorted(fold.tolist()) == [-1, 0, 1, 2, 3]
+
+
+def test_lone_classes_are_named(digits):
+    _, codes, model = digits
+    few = np.where(codes == 9, -1, codes)
+    few[np.flatnonzero(codes == 9)[0]] = 9
+    found = measure_holdout(model, model.operator_, few, list("0123456789"), random_state=0)
+    assert found.untested == ("9",)
+    assert found.n == int((few >= 0).sum()) - 1
+    assert found.confusion[9].sum() == 0
+
+
+def test_wilson_is_scipys():
+    for right, n in [(0, 5), (3, 5), (5, 5), (37, 40), (1, 1000)]:
+        theirs = binomtest(right, n).proportion_ci(method="wilson")
+        np.testing.assert_allclose(wilson_interval(right, n), theirs, atol=1e-12)
+
+
+def test_wilson_covers():
+    for n, p in [(20, 0.8), (50, 0.95), (200, 0.6)]:
+        right = np.arange(n + 1)
+        low, high = np.array([wilson_interval(int(r), n) for r in right]).T
+        assert binom.pmf(right, n, p)[(low <= p) & (p <= high)].sum() > 0.92
+
+
+@pytest.mark.parametrize(("share", "folds"), [(0.5, 2), (0.2, 5), (0.1, 10), (0.05, 20), (0.3, 3)])
+def test_shares(share, folds):
+    assert n_folds_for(share) == folds
+
+
+@pytest.mark.parametrize("share", [-0.1, 0, 0.01, 0.6, 1, 20, float("nan")])
+def test_bad_shares(share):
+    with pytest.raises(ValueError, match=r"share from 0\.05 to 0\.5"):
+        n_folds_for(share)
+
+
+@pytest.mark.parametrize(
+    ("codes", "names", "reason"),
+    [
+        ([0, 0, 0, -1], ["a"], "one class"),
+        ([0, 1, 2, -1], ["a", "b", "c"], "no class has two"),
+        ([0, 0, 1, 1, 2], ["a", "b", "c"], "4 labels"),
+        ([0] * 9 + [1] * 2, ["a", "b"], None),
+    ],
+)
+def test_why_not(codes, names, reason):
+    found = why_not(np.array(codes), names)
+    assert (found is None) if reason is None else (reason in found)
+
+
+def test_too_few_labels_are_refused(digits):
+    _, _, model = digits
+    codes = np.full(600, -1)
+    codes[:2] = [0, 1]
+    with pytest.raises(ValueError, match="no class has two labels"):
+        measure_holdout(model, model.operator_, codes, ["a", "b"])

@@ -1,0 +1,344 @@
+"""LabelPropagation: what it computes, takes, keeps and refuses."""
+
+import io
+import pickle
+import subprocess
+import sys
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+import bvdt
+from bvdt import LabelPropagation
+from bvdt.estimators._labels import encode_labels
+from bvdt.walks.class_scores import class_distributions, match_class_mass
+from bvdt.walks.propagation import label_scores
+
+
+def propagation(**parameters):
+    return LabelPropagation(**{"random_state": 0, "n_jobs": 1, **parameters})
+
+
+@pytest.fixture(scope="module")
+def counts():
+    """Three classes of 40 Poisson points."""
+    rng = np.random.default_rng(0)
+    rates = rng.gamma(1.0, 3.0, size=(3, 8))
+    y = np.repeat(np.arange(3), 40)
+    return rng.poisson(rates[y]).astype(float), y
+
+
+@pytest.fixture(scope="module")
+def few(counts):
+    """Two labels a class, −1 for the rest."""
+    y = counts[1].copy()
+    y[np.arange(120) % 40 > 1] = -1
+    return y
+
+
+@pytest.fixture(scope="module")
+def fitted(counts, few):
+    return propagation().fit(counts[0], few)
+
+
+# -- what it computes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["walk", "spread"])
+@pytest.mark.parametrize("clamp", [False, True])
+def test_scores_are_equation_29(fitted, few, mode, clamp):
+    op, labelled = fitted.operator_, few >= 0
+    Y0 = np.eye(3)[few] * labelled[:, None]
+    scores, steps = label_scores(
+        op, Y0, mode=mode, alpha=0.7, n_iter=500, tol=1e-12, clamp=labelled if clamp else None
+    )
+    M = (op if mode == "walk" else op.symmetrized()).toarray()
+    alpha = np.full(120, 0.7)
+    if clamp:
+        M[labelled], Y0 = 0.0, np.where(labelled[:, None], Y0 / 0.3, 0.0)
+    expected = np.linalg.solve(np.eye(120) - alpha[:, None] * M, 0.3 * Y0)
+    assert (np.abs(scores - expected).sum(axis=0) < 1e-11 * expected.sum(axis=0)).all()
+    assert 1 < steps < 500
+
+
+@pytest.mark.parametrize("mode", ["walk", "spread"])
+def test_scores_of_any_matrix(mode):
+    """An array, a sparse matrix and an operator that hands back its argument give what their matrix gives."""
+    P = np.random.default_rng(0).dirichlet(np.ones(30), size=30)
+    Y0 = np.eye(30)[:, :2]
+    expected = label_scores(aslinearoperator(P), Y0, mode=mode)[0]
+    for M in (P, sparse.csr_array(P)):
+        assert_allclose(label_scores(M, Y0, mode=mode)[0], expected, rtol=1e-12)
+    same = LinearOperator((30, 30), matvec=lambda v: v, matmat=lambda v: v, rmatvec=lambda v: v, dtype=float)
+    scores, _ = label_scores(same, Y0, mode=mode, tol=1e-12)
+    assert_allclose(scores, Y0, atol=1e-10)
+    assert_allclose(bvdt.propagate_labels(same, Y0, alpha=0.5), Y0)
+
+
+@pytest.mark.parametrize("mode", ["walk", "spread"])
+def test_scores_of_one_column_keep_its_shape(mode):
+    P = np.random.default_rng(0).dirichlet(np.ones(20), size=20)
+    Y0 = np.eye(20)[0]
+    scores, _ = label_scores(P, Y0, mode=mode)
+    assert_allclose(scores, label_scores(P, Y0[:, None], mode=mode)[0][:, 0])
+    with pytest.raises(ValueError, match="clamp needs one entry a point, 20"):
+        label_scores(P, Y0, mode=mode, clamp=[True, False, True])
+
+
+def test_a_point_without_links_keeps_its_own_label():
+    P = np.zeros((4, 4))
+    P[:2, :2] = [[0, 1], [1, 0]]
+    Y0 = np.eye(4)[:, [0, 3]]
+    scores, _ = label_scores(P, Y0, mode="spread", tol=1e-12)
+    assert np.isfinite(scores).all()
+    assert_allclose(scores[3], [0.0, 0.1])
+    assert_allclose(scores[2], 0.0)
+
+
+def test_class_mass_has_the_labels_shares():
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet([5.0, 1.0], size=2000)
+    prior = np.array([0.5, 0.5])
+    matched = match_class_mass(P, np.ones(2000, bool), prior)
+    assert_allclose(matched.sum(axis=1), 1.0)
+    weighted = P * (prior / P.mean(axis=0))
+    assert_allclose(weighted.mean(axis=0), prior)
+    assert_allclose(matched, weighted / weighted.sum(axis=1, keepdims=True))
+    assert match_class_mass(P, np.zeros(2000, bool), prior) is P
+
+
+def test_rows_that_no_label_reaches_get_the_prior():
+    scores = np.array([[0.0, 0.0], [1e-320, 0.0], [3.0, 1.0]])
+    assert_allclose(class_distributions(scores, np.array([0.2, 0.8])), [[0.2, 0.8], [1.0, 0.0], [0.75, 0.25]])
+
+
+def test_classes_and_attributes(fitted, counts, few):
+    X, y = counts
+    assert (fitted.transduction_ == y).mean() > 0.9
+    assert_array_equal(fitted.classes_, [0, 1, 2])
+    assert_allclose(fitted.label_distributions_.sum(axis=1), 1.0)
+    assert fitted.n_features_in_ == 8
+    assert 1 < fitted.n_iter_ < 300
+    assert isinstance(fitted.operator_, bvdt.WalkOperator)
+    walk = propagation(mode="walk", alpha=0.01, class_mass_normalization=False).fit(X, few)
+    Y0 = np.eye(3)[few] * (few >= 0)[:, None]
+    assert_array_equal(walk.transduction_, bvdt.propagate_labels(walk.operator_, Y0).argmax(axis=1))
+
+
+def test_new_points_of_digits():
+    """Acceptance: out of sample within two points of the transductive accuracy."""
+    X, y = load_digits(return_X_y=True)
+    known, new = np.split(np.random.default_rng(0).permutation(len(y)), [1257])
+    labels = np.where(np.arange(1257) < 100, y[known], -1)
+    model = propagation(divergence="squared_euclidean").fit(X[known], labels)
+    inside = (model.transduction_ == y[known])[100:].mean()
+    assert inside > 0.9
+    assert model.score(X[new], y[new]) > inside - 0.02
+
+
+# -- hard cases: finite probabilities that sum to 1, or a clear error ---------------------------------------
+
+
+def assert_distributions(model, X):
+    for P in (model.label_distributions_, model.predict_proba(X)):
+        assert np.isfinite(P).all()
+        assert (P >= 0).all()
+        assert_allclose(P.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("mode", ["walk", "spread"])
+@pytest.mark.parametrize("divergence", ["gid", "squared_euclidean"])
+@pytest.mark.parametrize("near", [0, 10])
+def test_hard_cases(counts, few, divergence, mode, normalize, near):
+    X, y = counts
+    model = propagation(divergence=divergence, mode=mode, near=near, bandwidth=0.01)
+    model.set_params(class_mass_normalization=normalize)
+    far = np.vstack([X[:-1], np.full((1, 8), 1e6)])
+    assert_distributions(model.fit(far, few), np.full((1, 8), 1e9))
+    empty = sparse.csr_array(np.vstack([np.zeros((1, 8)), X[1:]]))
+    assert_distributions(model.fit(empty, few), sparse.csr_array((2, 8)))
+    one_label = np.where((few == 2) & (np.arange(120) != 80), -1, few)
+    assert_distributions(model.fit(X, one_label), X)
+    assert_array_equal(model.classes_, [0, 1, 2])
+    one_class = np.where(few == 0, 0, -1)
+    assert_distributions(model.fit(X, one_class), X)
+    assert (model.transduction_ == 0).all()
+    assert_distributions(model.fit(X, y), X)
+    with pytest.raises(ValueError, match="all 120 points are unlabelled"):
+        model.fit(X, np.full(120, -1))
+
+
+# -- labels -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array(["b", "a", "", "b"]),
+        np.array(["b", "a", None, "b"], dtype=object),
+        np.array(["b", "a", np.nan, "b"], dtype=object),
+        np.array(["b", "a", -1, "b"], dtype=object),
+        pd.Series(["b", "a", None, "b"]),
+        pd.Series(["b", "a", pd.NA, "b"], dtype="string"),
+        pd.Series(["b", "a", None, "b"], dtype="category"),
+        ["b", "a", "", "b"],
+    ],
+    ids=["str", "None", "nan", "object -1", "Series", "string dtype", "category", "list"],
+)
+def test_unlabelled_strings(y):
+    classes, codes = encode_labels(y)
+    assert_array_equal(classes, ["a", "b"])
+    assert_array_equal(codes, [1, 0, -1, 1])
+
+
+@pytest.mark.parametrize(
+    "y", [[7, 3, -1, 7], [7.0, 3.0, np.nan, 7.0], pd.array([7, 3, None, 7], dtype="Int64")]
+)
+def test_unlabelled_numbers(y):
+    classes, codes = encode_labels(y)
+    assert_array_equal(classes.astype(int), [3, 7])
+    assert_array_equal(codes, [1, 0, -1, 1])
+    assert_array_equal(encode_labels(np.array([True, False]))[1], [1, 0])
+
+
+def test_bad_labels(counts, few):
+    X, _ = counts
+    for y, match in (
+        (few[:-1], "120 labels"),
+        (np.linspace(0, 1, 120), "Unknown label type"),
+        (np.array(["a", 1] * 60, dtype=object), "one type"),
+        (None, "requires y"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            propagation().fit(X, y)
+    with pytest.warns(DataConversionWarning):
+        propagation().fit(X, few[:, None])
+
+
+# -- inputs, tools ------------------------------------------------------------------------------------------
+
+
+def test_sparse_and_frames(counts, few, fitted):
+    X, _ = counts
+    names = np.array([f"word{j}" for j in range(8)])
+    frame = pd.DataFrame(X, columns=names)
+    model = propagation().fit(frame, pd.Series(few))
+    assert_array_equal(model.transduction_, fitted.transduction_)
+    assert_array_equal(model.feature_names_in_, names)
+    assert_array_equal(model.predict(frame[:5]), fitted.predict(X[:5]))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.iloc[:, ::-1])
+    for make in (sparse.csr_array, sparse.csc_matrix, sparse.coo_array):
+        assert (propagation().fit(make(X), few).predict(make(X)) == fitted.predict(X)).mean() > 0.9
+
+
+def test_strings_in_a_pipeline():
+    texts = [
+        "ball goal team",
+        "goal team win",
+        "ball win",
+        "vote law court",
+        "law vote",
+        "court law party",
+    ] * 5
+    y = np.array(["sport", "", "", "law", "", ""] + [""] * 24)
+    model = make_pipeline(CountVectorizer(), propagation()).fit(texts, y)
+    assert_array_equal(model.predict(["team goal", "party vote"]), ["sport", "law"])
+
+
+def test_grid_search_and_clone(counts):
+    X, y = counts
+    grid = {"bandwidth": ["auto", 5.0], "divergence": ["gid", "squared_euclidean"], "alpha": [0.5, 0.9]}
+    search = GridSearchCV(propagation(), grid, cv=2).fit(X, y)
+    assert search.best_score_ > 0.9
+    assert search.best_estimator_.get_params()["alpha"] in (0.5, 0.9)
+    own = bvdt.divergences.get("itakura_saito")
+    assert clone(propagation(divergence=own, blocks=500)).blocks == 500
+
+
+@pytest.mark.parametrize("parameters", [{}, {"blocks": 1000}, {"mode": "walk"}])
+def test_pickle_and_joblib(counts, few, parameters):
+    X = sparse.csr_array(counts[0])
+    model = propagation(**parameters).fit(X, few)
+    expected = model.predict_proba(X)
+    buffer = io.BytesIO()
+    joblib.dump(model, buffer)
+    buffer.seek(0)
+    for copy in (pickle.loads(pickle.dumps(model)), joblib.load(buffer)):
+        assert_array_equal(copy.predict_proba(X), expected)
+        assert_array_equal(copy.suggest(3), model.suggest(3))
+        assert copy.get_params() == model.get_params()
+
+
+def test_states_and_warnings(counts, few):
+    X, _ = counts
+    for call in (lambda m: m.predict(X), lambda m: m.predict_proba(X), lambda m: m.suggest()):
+        with pytest.raises(NotFittedError):
+            call(propagation())
+    with pytest.warns(ConvergenceWarning, match="2 steps"):
+        propagation(n_iter=2).fit(X, few)
+    for bad in ({"alpha": 2}, {"mode": "run"}, {"tol": -1}, {"n_iter": -1}, {"bandwidth": 0}):
+        with pytest.raises(ValueError, match=f"{next(iter(bad))} needs"):
+            propagation(**bad).fit(X, few)
+    with pytest.raises(ValueError, match=r"gid needs X >= 0; X\[0, 0\] = -\d+\. Negative values in data"):
+        propagation().fit(-X - 1, few)
+
+
+# -- one operator, many labelings ---------------------------------------------------------------------------
+
+
+def test_relabelling_keeps_the_operator(fitted, counts, few):
+    X, _ = counts
+    other = np.where(few == 2, -1, few)
+    again = propagation().fit(y=other, operator=fitted.operator_)
+    fresh = propagation().fit(X, other)
+    assert again.operator_ is fitted.operator_
+    assert again.n_features_in_ == 8
+    assert_array_equal(again.label_distributions_, fresh.label_distributions_)
+    assert_array_equal(again.predict(X), fresh.predict(X))
+    framed = propagation().fit(pd.DataFrame(X).add_prefix("w"), few, operator=fitted.operator_)
+    assert_array_equal(framed.transduction_, fitted.transduction_)
+    assert list(framed.feature_names_in_[:2]) == ["w0", "w1"]
+    assert not hasattr(framed.fit(y=few, operator=fitted.operator_), "feature_names_in_")
+    for X_bad, op, match in ((None, None, "X or operator"), (X[:5], fitted.operator_, "120 rows")):
+        with pytest.raises(ValueError, match=match):
+            propagation().fit(X_bad, few, operator=op)
+
+
+def test_any_graph_will_do(fitted, few):
+    for graph in (fitted.operator_.toarray(), sparse.csr_array(fitted.operator_.toarray())):
+        model = propagation().fit(y=few, operator=graph)
+        assert_allclose(model.label_distributions_, fitted.label_distributions_, rtol=1e-9)
+        with pytest.raises(ValueError, match="extend"):
+            model.predict(np.ones((1, 8)))
+
+
+def test_suggestions(fitted, few):
+    chosen = fitted.suggest(7)
+    assert len(set(chosen)) == 7
+    assert (few[chosen] == -1).all()
+    entropy = -(fitted.label_distributions_ * np.log(fitted.label_distributions_)).sum(axis=1)
+    assert entropy[chosen].mean() > entropy[few == -1].mean()
+    assert len(fitted.suggest(1000)) == 114
+    with pytest.raises(ValueError, match="n needs"):
+        fitted.suggest(0)
+
+
+def test_import_is_light():
+    code = "import bvdt, sys; assert 'sklearn' not in sys.modules; bvdt.LabelPropagation; dir(bvdt)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert set(bvdt.__all__) <= set(dir(bvdt))
+    with pytest.raises(AttributeError, match="Missing"):
+        _ = bvdt.Missing

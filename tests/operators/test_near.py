@@ -1,0 +1,197 @@
+"""The near field (DESIGN 2.9): nearest centres and their weights."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+import bvdt
+from bvdt import _core
+from bvdt.lifting.lifted import lift
+from bvdt.operators.near_field import FALL, SHARE, NearField
+from helpers.engine_cases import DIVERGENCES, random_data, random_lifted
+
+
+def true_neighbors(lifted, k):
+    d = lifted.divergences(slice(None), slice(None))
+    np.fill_diagonal(d, np.inf)
+    indices = np.argsort(d, axis=1, kind="stable")[:, :k]
+    return indices, np.take_along_axis(d, indices, axis=1)
+
+
+def empty_lists(n_points, k):
+    return np.full((n_points, k), -1, np.int32), np.full((n_points, k), np.inf)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize("divergence", DIVERGENCES)
+def test_one_chunk_is_exact(divergence, as_sparse):
+    if as_sparse and divergence == "itakura_saito":
+        pytest.skip("zeros are outside its domain")
+    lifted = random_lifted(divergence, 150, np.random.default_rng(0), n_features=8, as_sparse=as_sparse)
+    near = NearField.of(lifted, 7, np.random.default_rng(0))
+    _, d = true_neighbors(lifted, 7)
+    assert_allclose(near.divergences, d, rtol=1e-5, atol=1e-6)  # near ties may be ranked in single precision
+    chosen = np.take_along_axis(lifted.divergences(slice(None), slice(None)), near.indices, axis=1)
+    assert_allclose(near.divergences, chosen, rtol=1e-9, atol=1e-9)
+    assert all(len(set(row)) == 7 for row in near.indices)
+    assert (near.indices != np.arange(150)[:, None]).all()
+
+
+@pytest.mark.kernel
+def test_joining_finds_neighbours_of_neighbours():
+    lifted = random_lifted("gid", 80, np.random.default_rng(0), as_sparse=True)
+    indices, divergences = empty_lists(80, 5)
+    ring = np.stack([np.roll(np.arange(80), 1), np.roll(np.arange(80), -1)], axis=1).astype(np.int32)
+    _core.join_neighbors(*lifted.arrays, lifted.u, lifted.w, ring, indices, divergences, 2)
+    d = lifted.divergences(slice(None), slice(None))
+    for i in (0, 40, 79):
+        two_away = np.array([(i - 2) % 80, (i + 2) % 80])
+        by_divergence = two_away[np.argsort(d[i, two_away])]
+        assert_array_equal(indices[i], [*by_divergence, -1, -1, -1])
+        assert_allclose(divergences[i, :2], d[i, by_divergence], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_large_data_find_most_and_threads_do_not_matter(as_sparse, monkeypatch):
+    monkeypatch.setattr(bvdt.operators.neighbours, "CHUNK", 100)
+    monkeypatch.setattr(bvdt.operators.neighbours, "CELL", 30)
+    monkeypatch.setattr(bvdt.operators.neighbours, "PAIRS", 250)
+    lifted = random_lifted("gid", 600, np.random.default_rng(0), n_features=6, as_sparse=as_sparse)
+    one, two = (NearField.of(lifted, 8, np.random.default_rng(0), jobs) for jobs in (1, 2))
+    assert_array_equal(one.indices, two.indices)
+    assert_array_equal(one.divergences, two.divergences)
+    assert (np.diff(one.divergences, axis=1) >= 0).all()
+    _, d = true_neighbors(lifted, 8)
+    assert (one.divergences <= d[:, -1:] * (1 + 1e-9) + 1e-9).mean() > 0.9
+
+
+def cut(n_points, size, rng):
+    """Cells of random points, the last one smaller."""
+    order = rng.permutation(n_points).astype(np.int32)
+    return order, np.append(np.arange(0, n_points, size), n_points)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("divergence", "scale"),
+    [*((d, 1.0) for d in DIVERGENCES), ("squared_euclidean", 1e-12), ("squared_euclidean", 1e25)],
+)
+def test_cells_compared_with_all_are_exact(divergence, scale):
+    """Random cells, so that every part of the divergence in cells.cpp matters; scales beyond a float's."""
+    rng = np.random.default_rng(0)
+    if scale == 1:
+        lifted = random_lifted(divergence, 150, rng, n_features=8)
+    else:
+        lifted = lift(scale * rng.normal(size=(150, 8)), divergence)
+    indices, divergences = empty_lists(150, 7)
+    cells = _core.Cells(lifted.X, lifted.H, lifted.u, lifted.w, *cut(150, 37, rng), 2)
+    cells.search(0, 3, 150, indices, divergences, 2)
+    assert (indices[:, 0] < 0).sum() == 2 + 37  # cells 3 and 4 are yet to come
+    cells.search(3, 5, 150, indices, divergences, 2)
+    _, d = true_neighbors(lifted, 7)
+    assert_allclose(divergences / scale**2, d / scale**2, rtol=1e-5, atol=1e-6)  # near ties, as above
+    chosen = np.take_along_axis(lifted.divergences(slice(None), slice(None)), indices, axis=1)
+    assert_allclose(divergences, chosen, rtol=1e-9, atol=1e-9 * scale**2)
+    assert (np.diff(divergences, axis=1) >= 0).all()
+    assert all(len(set(row)) == 7 for row in indices)
+    assert (indices != np.arange(150)[:, None]).all()
+
+
+@pytest.mark.kernel
+def test_a_point_is_compared_with_the_nearest_cells():
+    """Four far groups as cells: with pairs for one of them, each point finds its own group's points alone."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(4), 20)
+    lifted = lift(rng.normal(size=(80, 3)) + 1e4 * group[:, None], "squared_euclidean")
+    bounds = np.array([0, 20, 40, 60, 80])
+    indices, divergences = empty_lists(80, 19)
+    _core.Cells(lifted.X, lifted.H, lifted.u, lifted.w, np.arange(80, dtype=np.int32), bounds, 1).search(
+        0, 4, 20, indices, divergences, 1
+    )
+    assert (group[indices] == group[:, None]).all()
+    true, d = true_neighbors(lifted, 19)
+    assert_allclose(divergences, d, rtol=0, atol=1e-5)  # the groups' distance, squared, takes eight digits
+    assert (indices == true).mean() > 0.95
+
+
+def test_equal_points_beyond_one_chunk(monkeypatch):
+    monkeypatch.setattr(bvdt.operators.neighbours, "CHUNK", 100)
+    near = NearField.of(lift(np.ones((500, 3)), "squared_euclidean"), 4, np.random.default_rng(0))
+    assert_array_equal(near.divergences, 0.0)
+    assert (near.indices >= 0).all()
+    assert (near.indices != np.arange(500)[:, None]).all()
+
+
+def test_the_weights_are_the_formula():
+    lifted = random_lifted("gid", 30, np.random.default_rng(0))
+    near = NearField.of(lifted, 4, np.random.default_rng(0))
+    S = near.matrix.toarray() / SHARE
+    for i in range(30):
+        weight = np.exp(-FALL * near.divergences[i] / near.divergences[i, -1])
+        assert_allclose(S[i, near.indices[i]], weight / weight.sum(), rtol=1e-12)
+    assert_allclose(S.sum(axis=1), 1.0, rtol=1e-13)
+    assert_array_equal(near.transposed.toarray(), near.matrix.toarray().T)
+
+
+def test_the_near_field_brings_the_nearest_closer():
+    X = random_data("gid", 200, np.random.default_rng(0))
+    far, near = (bvdt.transition_matrix(X, near=k, random_state=0, bandwidth=0.3) for k in (0, 8))
+    assert near.quality(200)["top_kept"] > far.quality(200)["top_kept"]
+    indices, divergences = near.neighbors
+    assert indices.shape == divergences.shape == (200, 8)
+    assert bvdt.transition_matrix(X, n_trees=2).neighbors is None
+
+
+def test_duplicates_and_points_without_neighbours():
+    X = np.ones((20, 3))
+    op = bvdt.transition_matrix(X, near=3, random_state=0)
+    assert_allclose(op @ np.ones(20), 1.0, rtol=0, atol=1e-12)
+    lone = NearField(np.array([[1], [0], [-1]], np.int32), np.array([[1.0], [1.0], [np.inf]]))
+    assert_array_equal(lone.far_share, [1 - SHARE, 1 - SHARE, 1.0])
+    assert_allclose(lone.matrix.toarray(), [[0, SHARE, 0], [SHARE, 0, 0], [0, 0, 0]])
+    assert np.isfinite(lone.row_values(1.0)).all()
+    empty = sparse.csr_array((6, 4))
+    assert_allclose(bvdt.transition_matrix(empty, near=2, smoothing=0.1).toarray().sum(axis=1), 1.0)
+    assert_allclose(bvdt.transition_matrix(np.array([[1.0], [2.0]]), near=1).toarray(), [[0, 1], [1, 0]])
+
+
+@pytest.mark.kernel
+def test_kernels_refuse_what_does_not_fit():
+    lifted = random_lifted("gid", 10, np.random.default_rng(0))
+    call, (indices, divergences) = (*lifted.arrays, lifted.u, lifted.w), empty_lists(10, 2)
+    order, bounds = np.arange(10, dtype=np.int32), np.array([0, 10])
+    with pytest.raises(ValueError, match=r"\(N, k\)"):
+        _core.chunk_neighbors(*call, order, bounds, indices[:5], divergences[:5], 1)
+    with pytest.raises(ValueError, match="one value a point"):
+        _core.chunk_neighbors(*lifted.arrays, lifted.u[:3], lifted.w, order, bounds, indices, divergences, 1)
+    with pytest.raises(ValueError, match="order and bounds"):
+        _core.chunk_neighbors(*call, order, np.array([0, 11]), indices, divergences, 1)
+    cells = _core.Cells(*call, order, bounds, 1)
+    with pytest.raises(ValueError, match=r"\(N, k\)"):
+        cells.search(0, 1, 10, indices[:5], divergences[:5], 1)
+    for first, last, pairs in ((0, 2, 10), (-1, 1, 10), (0, 1, 2)):
+        with pytest.raises(ValueError, match="cells that there are"):
+            cells.search(first, last, pairs, indices, divergences, 1)
+    with pytest.raises(ValueError, match="one value a point"):
+        _core.Cells(*lifted.arrays, lifted.u[:3], lifted.w, order, bounds, 1)
+    with pytest.raises(ValueError, match="0…N − 1"):
+        _core.Cells(*call, order + 1, bounds, 1)
+    for wrong in ([0, 11], [0, 5], [0, 5, 5, 10]):
+        with pytest.raises(ValueError, match="bounds must"):
+            _core.Cells(*call, order, np.array(wrong), 1)
+    stored = random_lifted("gid", 10, np.random.default_rng(0), as_sparse=True)
+    with pytest.raises(ValueError, match="one row a point"):
+        _core.join_neighbors(*stored.arrays, stored.u, stored.w, indices[:5], indices, divergences, 1)
+
+
+def test_text(data_folder):
+    """Sports articles: all points are one chunk, so all true nearest centres are found."""
+    with np.load(data_folder / "bbcsport.npz") as file:
+        arrays = file["data"].astype(float), file["indices"].astype(np.int32), file["indptr"]
+        lifted = lift(sparse.csr_array(arrays, shape=tuple(file["shape"])), "gid")
+    near = NearField.of(lifted, 10, np.random.default_rng(0))
+    _, d = true_neighbors(lifted, 10)
+    assert_allclose(near.divergences, d, rtol=1e-4)
