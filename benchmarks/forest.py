@@ -1,9 +1,9 @@
 """Labels by the forest with its near field: accuracy, cost and recall, one setting for all corpora.
 
-Prints, a corpus: accuracy at 10 % and 1 % labels (at least one a class; mean of 5 random labelings and 95 %
-interval), multinomial naive Bayes on the same labelings (the best of three smoothings), seconds of wall clock
-and of processor for building and for one propagation, and the recall of the true 10 nearest centres on 300
-rows.
+Prints, per corpus: accuracy at 10 % and 1 % labels (at least one per class; mean of 5 random labelings and 95
+% interval), multinomial naive Bayes on the same labelings (the best of three smoothings), seconds of wall
+clock and of processor for building and for one propagation, and the recall of the true 10 nearest centres on
+300 rows.
 Run: python benchmarks/forest.py [--trees T] [--near k] [--divergences] [--rival] [corpus ...]
 """
 

@@ -57,7 +57,7 @@ def main() -> None:
         axes[0, column].set(title=title, ylabel="accuracy, 10 % labels")
         axes[1, column].set_xticks(blocks, [f"{count / 1000:.0f}" for count in blocks])
         axes[1, column].minorticks_off()
-        axes[1, column].set(xlabel="thousand blocks", ylabel="KL(q‖p), nats a row")
+        axes[1, column].set(xlabel="thousand blocks", ylabel="KL(q‖p), nats per row")
     axes[0, 0].legend()
     plot.tight_layout()
     IMAGE.parent.mkdir(exist_ok=True)

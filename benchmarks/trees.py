@@ -47,7 +47,8 @@ def bound():
         trees = [build(lifted, random_state=seed, n_jobs=THREADS) for seed in range(5)]
         values = [TransitionOperator(lifted, tree, bandwidth=1.0).lower_bound for tree in trees]
         per_row = np.array(values) / lifted.n_points
-        print(f"bound, {name}: {per_row.mean():.1f} nats a row ({per_row.min():.1f} to {per_row.max():.1f})")
+        spread = f"{per_row.min():.1f} to {per_row.max():.1f}"
+        print(f"bound, {name}: {per_row.mean():.1f} nats per row ({spread})")
 
 
 def pruning():

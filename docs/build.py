@@ -40,7 +40,7 @@ def title(text: str) -> str:
 def render(text: str, links: str) -> str:
     body = markdown.markdown(text, extensions=["tables", "fenced_code", "toc"])
     body = body.replace("<table>", '<div class="table"><table>').replace("</table>", "</table></div>")
-    body = re.sub(r'href="(?:docs/)?([\w-]+)\.md"', r'href="\1.html"', body)
+    body = re.sub(r'href="(?:docs/)?([\w-]+)\.md(#[\w-]+)?"', r'href="\1.html\2"', body)
     body = body.replace('src="docs/', 'src="')
     return PAGE.format(title=title(text), style=STYLE, links=links, body=body)
 

@@ -1,4 +1,4 @@
-"""The closed form of DESIGN 2.3 against a general convex solver, a slow twin, and extreme divergences."""
+"""The closed form (theory: The optimum in two passes): a convex solver, a slow twin, extreme divergences."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def convex_solution(dbar, tree, partition):
 @pytest.mark.parametrize("divergence", DIVERGENCES)
 @pytest.mark.parametrize("seed", range(5))
 def test_equals_a_general_convex_solver(divergence, seed):
-    """Acceptance 1: q to 1e-6, the bound to 1e-8."""
+    """q to 1e-6, the bound to 1e-8."""
     rng = np.random.default_rng(seed)
     n_points = int(rng.integers(4, 13))
     lifted = random_lifted(divergence, n_points, rng)
@@ -94,7 +94,7 @@ def test_equals_the_slow_twin(n_points, n_splits, bandwidth, seed):
 @pytest.mark.parametrize("n_splits", [0, 300])
 @pytest.mark.parametrize("chain", [False, True])
 def test_extreme_divergences(n_splits, chain):
-    """Acceptance 3: 1e6 and 1e-12 in one matrix; rows sum to 1 within 1e-12, no NaN, no warning."""
+    """Divergences of 1e6 and 1e-12 in one matrix; rows sum to 1 within 1e-12, no NaN, no warning."""
     rng = np.random.default_rng(0)
     tree = random_tree(300, rng, chain)
     partition = random_partition(tree, n_splits, rng)

@@ -21,7 +21,7 @@ seeds = st.integers(0, 2**32 - 1)
 @pytest.mark.parametrize("as_sparse", [False, True])
 @pytest.mark.parametrize("divergence", DIVERGENCES)
 def test_all_singletons_give_the_exact_matrix(divergence, as_sparse):
-    """Acceptance 2, first half: Q = P to 1e-12."""
+    """With one block per pair of points Q = P to 1e-12."""
     if as_sparse and divergence == "itakura_saito":
         pytest.skip("zeros are outside its domain")
     rng = np.random.default_rng(0)
@@ -36,7 +36,7 @@ def test_all_singletons_give_the_exact_matrix(divergence, as_sparse):
 @settings(max_examples=30)
 @given(n_points=st.integers(3, 25), seed=seeds, share=st.floats(0, 1), bandwidth=st.floats(0.05, 20))
 def test_refinement_never_lowers_the_bound(n_points, seed, share, bandwidth):
-    """Acceptance 2, second half; the number of blocks is met exactly and the blocks are valid."""
+    """The bound never falls, the number of blocks is met exactly, and the blocks are valid."""
     rng = np.random.default_rng(seed)
     lifted = random_lifted(DIVERGENCES[seed % 4], n_points, rng)
     op = TransitionOperator(lifted, random_tree(n_points, rng, seed % 3 == 0), bandwidth=bandwidth)

@@ -137,7 +137,7 @@ def test_classes_and_attributes(fitted, counts, few):
 
 
 def test_new_points_of_digits():
-    """Acceptance: out of sample within two points of the transductive accuracy."""
+    """Out of sample within two points of the transductive accuracy."""
     X, y = load_digits(return_X_y=True)
     known, new = np.split(np.random.default_rng(0).permutation(len(y)), [1257])
     labels = np.where(np.arange(1257) < 100, y[known], -1)

@@ -72,7 +72,7 @@ def slow_divergences(lifted, tree, partition):
 
 
 def slow_optimum(dbar, tree, partition, bandwidth=1.0):
-    """DESIGN 2.3 as it is written, node by node; returns q and c."""
+    """docs/theory.md, "The optimum in two passes", as it is written, node by node; returns q and c."""
     x = dbar / bandwidth
     c, k = np.full(tree.n_nodes, -np.inf), np.full(tree.n_nodes, -np.inf)
     for node in range(tree.n_nodes - 1, -1, -1):

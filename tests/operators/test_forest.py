@@ -1,4 +1,4 @@
-"""The mean of several trees (DESIGN 2.8), with and without a near field (2.9)."""
+"""A mean of several trees (theory: A forest), with or without a near field (theory: Near and far field)."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The near field (DESIGN 2.9): nearest centres and their weights."""
+"""The near field (theory: Near and far field): nearest centres and their weights."""
 
 import numpy as np
 import pytest

@@ -44,7 +44,7 @@ def _chunks(request, monkeypatch):
 @pytest.mark.parametrize("n_splits", [0, 200])
 @pytest.mark.parametrize("chain", [False, True])
 def test_products_equal_the_dense_product(dtype, n_columns, n_splits, chain):
-    """Acceptance 4: 1e-12 relative (float64), threads 1 and 2 identical, Q and Qᵀ."""
+    """1e-12 relative (float64), threads 1 and 2 identical, Q and Qᵀ."""
     rng = np.random.default_rng(0)
     op = random_operator(100, n_splits, rng, chain).astype(dtype)
     Q = dense_matrix(op.tree, op.partition, op.partition.q)

@@ -1,0 +1,84 @@
+"""Citations: every section of docs/theory.md and every page of docs that is named anywhere exists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("src", "cpp", "tests", "benchmarks", "docs")
+KINDS = {".py", ".pyi", ".cpp", ".hpp", ".h", ".md", ".js", ".css", ".html", ".txt"}
+GONE = ("DES" + "IGN", "Accept" + "ance")  # in two pieces, so that this file does not hold them
+
+SECTION = re.compile(r'docs/theory\.md, "([^"]+)"|\(theory: ([^()]+)\)')
+PAGE = re.compile(r"\bdocs/([\w/-]+\.md)\b")
+LINK = re.compile(r"\]\(([\w./-]*\.md)?(?:#([\w-]+))?\)")
+WRAPPED = re.compile(r"[ \t]*\n[ \t]*(?://|#)?[ \t]*")  # a line's end, and the next line's comment sign
+
+
+def files_of(folder: str) -> list[Path]:
+    found = sorted(path for path in (ROOT / folder).rglob("*") if path.suffix in KINDS and path.is_file())
+    return [path for path in found if "__pycache__" not in path.parts]
+
+
+def sections_cited(text: str) -> list[str]:
+    """Titles in both forms of a citation, which may run over a line's end."""
+    return [first or second for first, second in SECTION.findall(WRAPPED.sub(" ", text))]
+
+
+def headings(page: Path) -> list[str]:
+    return re.findall(r"^##+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def anchor(title: str) -> str:
+    """What a browser calls a heading."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+TITLES = headings(ROOT / "docs" / "theory.md")
+FILES = [path for folder in FOLDERS for path in files_of(folder)] + [*ROOT.glob("*.md")]
+PAGES = [path for path in FILES if path.suffix == ".md"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_cited_sections_and_pages_exist(path):
+    text = path.read_text(encoding="utf-8")
+    own = path == Path(__file__)  # it cites examples
+    wrong = [title for title in sections_cited(text) if title not in TITLES and not own]
+    assert not wrong, f"docs/theory.md has no section {wrong}"
+    missing = [page for page in PAGE.findall(text) if not (ROOT / "docs" / page).is_file() and not own]
+    assert not missing, f"docs has no page {missing}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(path):
+    for target, place in LINK.findall(path.read_text(encoding="utf-8")):
+        page = path.parent / target if target else path
+        assert page.is_file(), f"{target} is not there"
+        assert not place or place in map(anchor, headings(page)), f"{page.name} has no heading for #{place}"
+
+
+@pytest.mark.parametrize("folder", [folder for folder in FOLDERS if (ROOT / folder).is_dir()])
+def test_nothing_cites_what_no_reader_has(folder):
+    pattern = re.compile(r"\b(" + "|".join(GONE) + r")\b")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in files_of(folder)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert not found, f"{' and '.join(GONE)} belong to pages outside the repository: {found}"
+
+
+def test_every_section_of_the_theory_has_one_title():
+    assert len(TITLES) == len(set(TITLES)) >= 22
+
+
+def test_citations_are_read_in_every_form():
+    text = '# docs/theory.md, "The optimum in\n    # two passes".\n// (theory: Near and\n//  far field)\n'
+    assert sections_cited(text) == ["The optimum in two passes", "Near and far field"]
+    assert set(sections_cited(text)) <= set(TITLES)
+    assert sections_cited("(theory: Nothing of that name)")[0] not in TITLES
+    assert sum(len(sections_cited(path.read_text(encoding="utf-8"))) for path in files_of("tests")) >= 5
