@@ -1,4 +1,4 @@
-"""The block probabilities that maximise Eq. (18) under Eq. (3), in closed form (DESIGN 2.3).
+"""The q that maximise Eq. (18) under Eq. (3), in closed form (theory: The optimum in two passes).
 
 Every leaf below A has the same mass s_A left when the walk from the root reaches A, so the problem nests: the
 best value of A's subtree is |A|·(s_A·c_A − s_A·log s_A) with

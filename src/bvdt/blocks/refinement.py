@@ -1,4 +1,4 @@
-"""Refinement: more blocks where the bound gains most (DESIGN 2.5).
+"""Refinement: more blocks where the bound gains most (theory: Refinement).
 
 A block (A, B) can be split in B, in A, or in both. With the mass s_A that reaches A held, the value of A's
 subtree changes by |A|·s_A·(c_A' − c_A), and c_A' is known in closed form from the four divergences between
@@ -7,7 +7,7 @@ the children:
     B-split   c_A' = log(e^{c_A} − |B|e^{−d̄_AB} + Σ_r |B_r|e^{−d̄_ABr})
     A-split   the terms |B|e^{−d̄_AaB} move into c_Aa, hence into k_A by Δk; e^{c_A} loses |B|e^{−d̄_AB}
 
-Differs from DESIGN 2.5: an A-split is credited with its own exact gain, so it need not be judged by a look
+An A-split is credited with its own exact gain, so it need not be judged by a look
 ahead. Each round splits the blocks with the largest gain per added block, at most a seventh of them, and
 solves for the optimum again, which can only rise: every solution of the old blocks is one of the new blocks.
 """

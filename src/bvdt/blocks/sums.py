@@ -20,7 +20,7 @@ _BATCH = 1 << 16  # nodes handled at once: the temporaries stay small and in the
 
 
 def sums_by_node(values: Float, tree: Tree) -> Float:  # (N,) -> (2N−1,)
-    """Sum of a value over the points of every node: U(A) and W(B) of DESIGN 2.2, from running sums."""
+    """Sum of a value over the points of every node: U(A) and W(B) (theory: Block sums), from running sums."""
     # Per-node sums differ from a running sum's difference by rounding only of the larger operand, so the
     # running sum is kept in extended precision where the platform has it.
     total = np.zeros(tree.n_points + 1, np.longdouble)

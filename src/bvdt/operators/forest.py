@@ -1,4 +1,4 @@
-"""A forest: the weighted mean of several trees' matrices (DESIGN 2.8), optionally with a near field (2.9)."""
+"""A forest: the weighted mean of several trees' matrices (theory: A forest), optionally with a near field."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The near field (DESIGN 2.9): each row's k nearest centres kept exactly, beside the trees' tied blocks.
+"""The near field (theory: Near and far field): each row's k nearest centres exactly, beside tied blocks.
 
     Q_i = λ_i·S_i + (1 − λ_i)·T_i,      S_ij ∝ exp(−d_ij / β_i) over the k nearest centres j of i
 
 with T_i the row of the tree or forest. β_i = d_ik/3, a third of the divergence of the k-th centre, is the
 row's own bandwidth: weights fall by at most e³ over the list, whatever the units and wherever the point lies,
 as in a nearest-neighbour graph. λ_i = 0.95, or 0 for a point without a neighbour. Measured: docs/forest.md.
-Differs from DESIGN 2.9: λ_i and β_i do not follow the walk's bandwidth; softmax weights at it label worse.
+λ_i and β_i do not follow the walk's bandwidth: softmax weights at a narrow one label worse.
 The centres are found by :mod:`bvdt.operators.neighbours`.
 """
 

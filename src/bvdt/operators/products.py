@@ -1,4 +1,4 @@
-"""Products Q v and Qᵀ v from the blocks (DESIGN 2.4), as two small prepared forms with one method.
+"""Products Q v and Qᵀ v from the blocks (theory: Products), as two small prepared forms with one method.
 
 ``CoarsestProduct`` cuts the tree into maximal subtrees ("chunks") of at most 256 points. Inside a chunk of
 m points the m − 1 internal nodes are numbered 0…m − 2 by falling size and the points m − 1…2m − 2; ``child``

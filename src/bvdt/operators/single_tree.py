@@ -155,7 +155,7 @@ class TransitionOperator(WalkOperator):
         return None if constant is None else constant + self.lower_bound
 
     def refine(self, blocks: int) -> TransitionOperator:
-        """An operator with exactly that many blocks, split where the bound gains most (DESIGN 2.5)."""
+        """An operator with exactly that many blocks, split where the bound gains (theory: Refinement)."""
         if blocks == self.n_blocks:
             return self
         finer = refined_blocks(
@@ -170,7 +170,7 @@ class TransitionOperator(WalkOperator):
         return self._with_blocks(*finer)
 
     def add_trees(self, n_trees: int, random_state: Any = None) -> ForestOperator:
-        """A forest of this tree and ``n_trees`` Ward trees more, at this tree's bandwidth (DESIGN 2.8)."""
+        """A forest of this tree and ``n_trees`` Ward trees more, at this bandwidth (theory: A forest)."""
         from .forest import ForestOperator, seed_from
 
         return ForestOperator((self,), seed=seed_from(random_state)).add_trees(n_trees)

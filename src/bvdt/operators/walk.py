@@ -61,11 +61,11 @@ class WalkOperator(RealOperator):
 
     @abstractmethod
     def refine(self, blocks: int) -> WalkOperator:
-        """An operator with exactly that many blocks, split where the bound gains most (DESIGN 2.5)."""
+        """An operator with exactly that many blocks, split where the bound gains (theory: Refinement)."""
 
     @abstractmethod
     def add_trees(self, n_trees: int, random_state: Any = None) -> WalkOperator:
-        """A forest with that many trees more (DESIGN 2.8)."""
+        """A forest with that many trees more (theory: A forest)."""
 
     @abstractmethod
     def _times(self, columns: NDArray[Any], transpose: bool) -> NDArray[Any]:  # (N, k) -> (N, k)
