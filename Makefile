@@ -6,7 +6,7 @@ EXTRAS := plot,parquet,test,lint,docs
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/bvdt/_core/*)
 CXX_FILES := $(wildcard src/bvdt/_core/*.cpp src/bvdt/_core/*.hpp)
 
-.PHONY: install demo test lint format sanitize bench docs clean
+.PHONY: install demo test test-fast test-random lint format sanitize bench docs clean
 install: $(VENV)/.installed
 
 $(VENV)/bin/python:
@@ -20,7 +20,15 @@ demo: install
 	$(BIN)/bvdt demo
 
 test: install
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
+
+# What finishes within a minute on two cores, while one works.
+test-fast: install
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+# Other examples than the gate's, 10 000 per property: hours.
+test-random: install
+	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n auto -m "not slow"
 
 lint: install
 	$(BIN)/ruff check .

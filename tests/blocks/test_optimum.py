@@ -54,6 +54,7 @@ def convex_solution(dbar, tree, partition):
     return result.x / n_b, -result.fun
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("divergence", DIVERGENCES)
 @pytest.mark.parametrize("seed", range(5))
 def test_equals_a_general_convex_solver(divergence, seed):

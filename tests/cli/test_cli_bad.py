@@ -71,6 +71,7 @@ SOME = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOME)
 def test_bad_input_in_a_real_process(tmp_path, name):
     arguments = arguments_of(tmp_path, name)

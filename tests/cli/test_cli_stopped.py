@@ -68,6 +68,7 @@ def test_a_failed_map_says_that_the_clusters_are_there(tmp_path, monkeypatch):
     assert len(read_csv(out)) == N
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "code", "said"),
     [

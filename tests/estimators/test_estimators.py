@@ -336,6 +336,7 @@ def test_suggestions(fitted, few):
         fitted.suggest(0)
 
 
+@pytest.mark.slow
 def test_import_is_light():
     code = "import bvdt, sys; assert 'sklearn' not in sys.modules; bvdt.LabelPropagation; dir(bvdt)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -22,6 +22,8 @@ from bvdt._support import memory
 from bvdt.cli import app
 from bvdt.experiments import demo
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

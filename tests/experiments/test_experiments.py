@@ -24,6 +24,8 @@ from bvdt.experiments.propagation import draw_labelled, one_vs_all, settled
 from bvdt.experiments.run import PARTS
 from bvdt.experiments.sensitivity import prepared
 
+pytestmark = pytest.mark.slow
+
 TINY = replace(
     FULL,
     shares=(0.1, 0.5),

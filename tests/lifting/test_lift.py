@@ -58,6 +58,7 @@ def test_dense_equals_direct(name, seed):
     assert_equals_direct(lifted, X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=200)
 @given(seed=seeds, smoothing=st.sampled_from([1e-3, 0.01, 0.3, "background"]))

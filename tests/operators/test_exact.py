@@ -48,6 +48,7 @@ def test_dense_equals_direct_softmax(name, seed, bandwidth):
     assert_allclose(P, direct_softmax(divergence.pairwise(X, X), bandwidth), rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=200)
 @given(seed=seeds)

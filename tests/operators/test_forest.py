@@ -161,7 +161,7 @@ def test_quality_improves_with_trees():
         ({"n_trees": 0}, "n_trees needs an integer ≥ 1; got 0"),
         ({"n_trees": 1.5}, "n_trees needs an integer"),
         ({"n_trees": "two"}, "n_trees needs an integer"),
-        ({"near": -1}, "near needs an integer ≥ 0; got -1"),
+        ({"near": -1}, "near needs an integer from 0 to 59; got -1"),
         ({"near": 60}, "near needs an integer from 0 to 59; got 60"),
         ({"weights": "best"}, 'weights needs "uniform"'),
         ({"weights": [1, 2]}, "weights needs 3 values"),

@@ -37,6 +37,7 @@ def write_documents(path: Path, n: int, rng: np.random.Generator, labelled: int)
             table.writerow([f"d{i}", text, topic if i < labelled else ""])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", COMMANDS)
 def test_commands_run(script, tmp_path):
     rng = np.random.default_rng(0)

@@ -17,6 +17,8 @@ if os.name == "nt":
 
 from helpers.browser import Browser, find_browser
 
+pytestmark = pytest.mark.slow
+
 MARGIN = 14  # between the outermost points and the canvas's edge, as in map.js
 
 

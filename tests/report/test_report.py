@@ -247,6 +247,7 @@ def many(n: int, text: str) -> Report:
                   coordinates=xy, given=given, suggestions=[n - 1])  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["some english words " * 30, "漢字かな交じり文" * 40])
 def test_page_for_fifty_thousand_documents(text):
     page = render_report(many(50_000, text))
@@ -254,6 +255,7 @@ def test_page_for_fifty_thousand_documents(text):
     assert "sample" not in page
 
 
+@pytest.mark.slow
 def test_more_points_are_sampled_and_the_page_says_so():
     report = many(70_000, "word " * 100)
     page = render_report(report)

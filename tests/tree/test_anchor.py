@@ -215,6 +215,7 @@ def test_threshold_is_the_minimum_of_equation_23(name):
 # -- the whole tree ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 @pytest.mark.parametrize("name", ["squared_euclidean", "gid"])
 def test_same_arrays_for_any_number_of_threads(name, storage):
@@ -258,6 +259,7 @@ def test_empty_rows_and_one_feature():
     anchor_tree(lift(np.arange(50.0)[:, None], "squared_euclidean"), random_state=0).validate()
 
 
+@pytest.mark.slow
 def test_mutually_distant_outliers_do_not_cost_a_level_each():
     """Each becomes an anchor of one point, √n a level: without a limit on levels about √N of them."""
     n = 10_000

@@ -62,6 +62,7 @@ def one_tree(points):
     return bvdt.transition_matrix(points, random_state=0, n_jobs=1)
 
 
+@pytest.mark.slow
 def test_laplacian_of_one_tree_against_dense_algebra(one_tree):
     W = one_tree.toarray()
     W = (W + W.T) / 2
@@ -125,6 +126,7 @@ def six_parts():
     return np.stack([centre, np.zeros(240)], axis=1) + rng.normal(size=(240, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["near field", "sparse matrix"])
 @pytest.mark.parametrize("n_vectors", [1, 2, 4, 6, 9])
 @pytest.mark.parametrize("mixed", [False, True])
