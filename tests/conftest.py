@@ -10,11 +10,13 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before bvdt: threads that
 import pytest
 from hypothesis import settings
 
+from helpers.properties import PROFILE
+
 # No verdict by the clock or by luck: the same examples at every run. HYPOTHESIS_PROFILE=random draws others,
 # 10 000 per property, and takes hours; what it finds becomes an example of the property.
 settings.register_profile("fixed", deadline=None, derandomize=True)
 settings.register_profile("random", deadline=None, max_examples=10_000, print_blob=True)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+settings.load_profile(PROFILE)
 
 
 @pytest.fixture(scope="session")

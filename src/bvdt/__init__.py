@@ -1,7 +1,6 @@
 """Random walks over N points without the N×N matrix, for any Bregman divergence."""
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from . import divergences
@@ -17,12 +16,11 @@ from .tree import Tree
 from .walks import pagerank, propagate_labels, stationary_distribution
 
 if TYPE_CHECKING:
+    __version__: str
     from . import datasets, report
     from ._support.config import show_config
     from .estimators import LabelPropagation, SpectralClustering, SpectralEmbedding, text_pipeline
     from .operators.storage import load
-
-__version__ = version("bvdt")
 
 __all__ = [
     "BlockPartition",
@@ -60,6 +58,8 @@ _NAMES_ON_FIRST_USE = {
 
 def __getattr__(name: str) -> Any:
     """Estimators, storage, reports and data sets on first use: they import scikit-learn and more."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version("bvdt")
     if name in _ROOMS_ON_FIRST_USE:
         return import_module(f".{name}", __name__)
     if name in _NAMES_ON_FIRST_USE:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -13,6 +13,7 @@ from bvdt.blocks.refinement import _Blocks, _child_divergences, _gains, _split
 from bvdt.blocks.sums import NodeSums, block_divergences
 from bvdt.operators.exact import exact_rows
 from helpers.engine_cases import DIVERGENCES, random_lifted, random_partition, random_tree
+from helpers.properties import examples
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -33,7 +34,7 @@ def test_all_singletons_give_the_exact_matrix(divergence, as_sparse):
 
 
 @pytest.mark.kernel
-@settings(max_examples=30)
+@examples(30)
 @given(n_points=st.integers(3, 25), seed=seeds, share=st.floats(0, 1), bandwidth=st.floats(0.05, 20))
 def test_refinement_never_lowers_the_bound(n_points, seed, share, bandwidth):
     """The bound never falls, the number of blocks is met exactly, and the blocks are valid."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
@@ -15,6 +15,7 @@ from bvdt._support import memory
 from bvdt.lifting.lifted import Lifted, lift
 from bvdt.lifting.smoothing import background
 from helpers.points import draw, draw_with_zeros, make
+from helpers.properties import examples
 
 NAMES = (
     "squared_euclidean",
@@ -48,7 +49,7 @@ def assert_equals_direct(lifted: Lifted, points: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=200)
+@examples(200)
 @given(seed=seeds)
 def test_dense_equals_direct(name, seed):
     X = draw(name, np.random.default_rng(seed))
@@ -60,7 +61,7 @@ def test_dense_equals_direct(name, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=200)
+@examples(200)
 @given(seed=seeds, smoothing=st.sampled_from([1e-3, 0.01, 0.3, "background"]))
 def test_sparse_equals_direct(name, seed, smoothing):
     rng = np.random.default_rng(seed)

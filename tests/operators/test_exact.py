@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
@@ -14,6 +14,7 @@ from bvdt._support import memory
 from bvdt.lifting.lifted import lift
 from bvdt.operators import exact
 from helpers.points import draw, draw_with_zeros, make
+from helpers.properties import examples
 
 NAMES = (
     "squared_euclidean",
@@ -38,7 +39,7 @@ def direct_softmax(d: np.ndarray, bandwidth: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=200)
+@examples(200)
 @given(seed=seeds, bandwidth=st.sampled_from([0.5, 1.0, 7.0]))
 def test_dense_equals_direct_softmax(name, seed, bandwidth):
     X = draw(name, np.random.default_rng(seed))
@@ -50,7 +51,7 @@ def test_dense_equals_direct_softmax(name, seed, bandwidth):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=200)
+@examples(200)
 @given(seed=seeds)
 def test_sparse_equals_direct_softmax(name, seed):
     X = draw_with_zeros(name, np.random.default_rng(seed))

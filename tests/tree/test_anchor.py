@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -13,6 +13,7 @@ from bvdt.lifting.lifted import lift
 from bvdt.tree.anchor import building as anchor
 from bvdt.tree.anchor.building import anchor_tree
 from bvdt.tree.anchor.growing import Threshold, grow_anchors, grow_many
+from helpers.properties import examples
 
 pytestmark = pytest.mark.kernel
 
@@ -152,7 +153,7 @@ def test_radius_merges_as_the_original_dual_tree(storage, large, monkeypatch):
 
 @pytest.mark.parametrize("name", NAMES)
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 300), k=st.integers(1, 20))
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_every_point_is_with_its_nearest_pivot(name, seed, n, k):
     rng = np.random.default_rng(seed)
     lifted = lifted_for(name, rng, n)
@@ -230,7 +231,7 @@ def test_same_arrays_for_any_number_of_threads(name, storage):
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 60), d=st.integers(1, 3), levels=st.integers(0, 2))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_valid_on_points_with_many_ties(seed, n, d, levels):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, levels + 1, size=(n, d)).astype(float)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import psutil
-
 GIB = 2**30
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def available_bytes() -> float:
     """Memory that can be had without swapping."""
+    import psutil  # here, as in the others: it takes 20 ms, which most calls need not pay
+
     return float(psutil.virtual_memory().available)
 
 
@@ -29,14 +29,17 @@ def start_peak() -> float:
         _CLEAR.write_text("5")  # the high-water mark starts anew from what is in use
     except OSError:
         return peak_bytes()
+    import psutil
+
     return float(psutil.Process().memory_info().rss)
 
 
 def peak_bytes() -> float:
     """The most bytes in use at one time since ``start_peak``."""
-    used = psutil.Process().memory_info()
     if sys.platform == "win32":
-        return float(used.peak_wset)
+        import psutil
+
+        return float(psutil.Process().memory_info().peak_wset)
     if _STATUS.exists():  # the one figure that ``start_peak`` can set back
         lines = _STATUS.read_text().splitlines()
         return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
