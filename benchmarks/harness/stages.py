@@ -1,4 +1,4 @@
-"""Where bvdt's own time goes: seconds a stage, by wrapping its functions from outside.
+"""Where bvdt's own time goes: seconds per stage, by wrapping its functions from outside.
 
     python -m harness.stages CALL DATA_FOLDER OUT_FILE
 
@@ -88,7 +88,7 @@ def wrap(clock: Clock) -> None:
 
 
 def profile(call: str, folder: Path) -> dict[str, float]:
-    """Median seconds a stage over three calls, after one that is not counted."""
+    """Median seconds per stage over three calls, after one that is not counted."""
     from rivals.common import Data
 
     module, function = call.split(":")
