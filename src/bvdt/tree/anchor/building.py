@@ -1,8 +1,9 @@
 """The paper's anchor tree, Sections 2.3 and 3.3, for any Bregman divergence.
 
-Each set of n points grows ⌈√n⌉ anchors (:mod:`bvdt.tree.grow`), the anchors merge into a binary tree
-(:mod:`bvdt.tree.agglomerate`), and each anchor is split again until single points are left. The recursion
-runs level by level over arrays of segments: a segment is a node not yet split, one range of ``order``.
+Each set of n points grows ⌈√n⌉ anchors (:mod:`bvdt.tree.anchor.growing`), the anchors merge into a binary
+tree (:mod:`bvdt.tree.anchor.merging`), and each anchor is split again until single points are left. The
+recursion runs level by level over arrays of segments: a segment is a node not yet split, one range of
+``order``.
 """
 
 from __future__ import annotations
