@@ -1,4 +1,4 @@
-"""Speed and memory of the operator: products against CSR and against copying, the optimum, bytes a point.
+"""Speed and memory of the operator: products against CSR and against copying, the optimum, bytes per point.
 
 Data are random; the tree's leaves are in random order, the worst case for memory. Each time is the best of
 several. A 1-column product must move, a point: q 16, children 4, order 4, v 8 bytes read, out 8 written: 40

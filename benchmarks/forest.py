@@ -53,7 +53,7 @@ def labeling(y: np.ndarray, share: float, seed: int) -> np.ndarray:
 
 
 def scores(S: Any, y: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Label spreading: one column a class."""
+    """Label spreading: one column per class."""
     Y0 = np.zeros((len(y), y.max() + 1))
     Y0[known, y[known]] = 1.0
     return bvdt.propagate_labels(S, Y0, alpha=ALPHA, n_iter=STEPS)

@@ -23,7 +23,7 @@ IMAGE = Path(__file__).parents[1] / "docs" / "images" / "forest_blocks.png"
 
 
 def figures(op: Any, y: np.ndarray) -> tuple[int, float, float]:
-    """(blocks, mean accuracy, KL a row)."""
+    """(blocks, mean accuracy, KL per row)."""
     S = op.symmetrized()
     masks = [labeling(y, 0.1, seed) for seed in SEEDS[:3]]
     predicted = [with_masses(scores(S, y, known), y, known).argmax(axis=1) for known in masks]

@@ -1,4 +1,4 @@
-"""KL(Q‖P) a row on BBC News as blocks are added: generalised I-divergence, smoothing 0.01, bandwidth 1."""
+"""KL(Q‖P) per row on BBC News as blocks are added: generalised I-divergence, smoothing 0.01, bandwidth 1."""
 
 from __future__ import annotations
 

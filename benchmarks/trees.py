@@ -81,7 +81,7 @@ def text():
 
 
 def blobs_million():
-    """1 000 000 × 20 dense points against hnswlib: at most 1/10; peak memory at most 400 bytes a point."""
+    """1 000 000 × 20 dense points against hnswlib: at most 1/10; peak memory at most 400 bytes per point."""
     import hnswlib
 
     X = blobs(1_000_000)
@@ -92,7 +92,7 @@ def blobs_million():
     seconds = np.median([run[0] for run in runs])
     print(f"blobs, ward: {seconds:.2f} s, {seconds / (build_index + search):.3f} of it")
     peak = int(subprocess.check_output([sys.executable, __file__, "peak_memory"]))
-    print(f"blobs, ward: {peak} bytes a point at the peak, above the lifted data")
+    print(f"blobs, ward: {peak} bytes per point at the peak, above the lifted data")
 
 
 def hnsw(hnswlib, X):
@@ -106,7 +106,7 @@ def hnsw(hnswlib, X):
 
 
 def peak_memory(n=1_000_000):
-    """Prints the growth of the process's peak while the tree is built, in bytes a point."""
+    """Prints the growth of the process's peak while the tree is built, in bytes per point."""
     lifted = lift(blobs(n), "squared_euclidean")
     reset = "/proc/self/clear_refs"
     if os.path.exists(reset):

@@ -61,7 +61,7 @@ def subset(X: Any, y: np.ndarray, n_points: int | None) -> Points:
 
 
 def blobs(n_points: int) -> Points:
-    """Normal clouds of deviation 1 around 100 centres, drawn evenly from [0, 5]²⁰; ten centres a class."""
+    """Normal clouds of deviation 1 around 100 centres, drawn evenly from [0, 5]²⁰; ten centres per class."""
     rng = np.random.default_rng(0)
     centres = rng.uniform(0.0, 5.0, size=(100, 20))
     of = rng.integers(100, size=n_points)
@@ -94,7 +94,7 @@ def digits(n_points: int) -> Points:
 
 
 def histograms(n_points: int) -> Points:
-    """Shares of 20 kinds: Dirichlet draws around 50 profiles, five a class; every share is above 1e-4."""
+    """Shares of 20 kinds: Dirichlet draws around 50 profiles, five per class; every share is above 1e-4."""
     rng = np.random.default_rng(0)
     profiles = rng.dirichlet(np.full(20, 0.7), size=50) + 0.01
     of = rng.integers(50, size=n_points)
@@ -103,7 +103,7 @@ def histograms(n_points: int) -> Points:
 
 
 def spectra(n_points: int) -> Points:
-    """Power spectra in 64 bins: 50 envelopes of two resonances, five a class, times exponential noise.
+    """Power spectra in 64 bins: 50 envelopes of two resonances, five per class, times exponential noise.
 
     Four periodograms are averaged and the whole is scaled at random, as signals differ in loudness.
     """

@@ -1,4 +1,4 @@
-"""Measures: one process a run, a limit of time, and a file of JSON lines that a later run goes on with."""
+"""Measures: one process per run, a limit of time, and a file of JSON lines that a later run goes on with."""
 
 from __future__ import annotations
 

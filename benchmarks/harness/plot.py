@@ -1,4 +1,4 @@
-"""Two pictures: time against accuracy, one point a method; and time against the number of points."""
+"""Two pictures: time against accuracy, one point per method; and time against the number of points."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLOURS = {library.name: f"C{i}" for i, library in enumerate(LIBRARIES)}
 
 
 def time_accuracy(rows: dict[str, list[Row]], path: Path) -> None:
-    """A panel a job; the best corner is the upper left one."""
+    """One panel per job; the best corner is the upper left one."""
     shown = {n: [r for r in found if r.warm and r.accuracy is not None] for n, found in rows.items()}
     names = [n for n, job in JOBS.items() if shown.get(n) and not job.group]
     if not names:

@@ -1,4 +1,4 @@
-"""Where bvdt's own time goes: seconds a stage, by wrapping its functions from outside.
+"""Where bvdt's own time goes: seconds per stage, by wrapping its functions from outside.
 
     python -m harness.stages CALL DATA_FOLDER OUT_FILE
 
@@ -20,22 +20,25 @@ from typing import Any
 # stage: the functions that belong to it, as module:name in that module or module:Class.method
 STAGES = {
     "tf-idf": ["rivals.ours:tf_idf"],
-    "lift": ["bvdt.build:lift"],
-    "split": ["bvdt.tree.ward:_split"],
+    "lift": ["bvdt.operators.build:lift"],
+    "split": ["bvdt.tree.ward:split", "bvdt.tree.chunking:split"],
     "ward": ["bvdt.tree.ward:_merge_chunks", "bvdt.tree.ward:_cheapest"],
-    "means": ["bvdt.tree.ward:_Clusters.merged"],
-    "tree": ["bvdt.forest:BUILDERS.ward"],
-    "near field": ["bvdt.near:NearField.of"],
-    "blocks": ["bvdt.operator:block_divergences"],
-    "optimum": ["bvdt.operator:optimum", "bvdt.operator:resolve_bandwidth"],
-    "preparation": ["bvdt.operator:prepare"],
-    "product": ["bvdt.operator:TransitionOperator._times", "bvdt.forest:ForestOperator._times"],
+    "means": ["bvdt.tree.ward:Clusters.merged"],
+    "tree": ["bvdt.operators.forest:BUILDERS.ward"],
+    "near field": ["bvdt.operators.near_field:NearField.of"],
+    "blocks": ["bvdt.operators.single_tree:block_divergences"],
+    "optimum": ["bvdt.operators.single_tree:optimum", "bvdt.operators.single_tree:resolve_bandwidth"],
+    "preparation": ["bvdt.operators.single_tree:prepare"],
+    "product": [
+        "bvdt.operators.single_tree:TransitionOperator._times",
+        "bvdt.operators.forest:ForestOperator._times",
+    ],
     "propagation": [
         "bvdt:propagate_labels",
         "rivals.ours:label_scores",
         "bvdt.estimators.label_propagation:label_scores",
     ],
-    "eigenvectors": ["bvdt.spectral:leading_eigenvectors"],
+    "eigenvectors": ["bvdt.walks.eigenvectors:leading_eigenvectors"],
 }
 REPEATS = 3
 
@@ -88,7 +91,7 @@ def wrap(clock: Clock) -> None:
 
 
 def profile(call: str, folder: Path) -> dict[str, float]:
-    """Median seconds a stage over three calls, after one that is not counted."""
+    """Median seconds per stage over three calls, after one that is not counted."""
     from rivals.common import Data
 
     module, function = call.split(":")

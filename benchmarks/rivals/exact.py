@@ -1,4 +1,4 @@
-"""The exact 10 nearest as one writes it in NumPy: matrix products of blocks of rows, then a partition."""
+"""The exact 10 nearest as one writes it in NumPy: matrix products of batches of rows, then a partition."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from .common import Data
 from .spreading import K, spread_over
 
-BLOCK = 1000  # rows at a time
+BATCH = 1000  # rows at a time
 
 
 def histograms(data: Data) -> np.ndarray:
@@ -23,7 +23,7 @@ def spectra(data: Data) -> np.ndarray:
 def _spread(data: Data, H: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Neighbours by X·Hᵀ + w, which orders the centres of a row as the divergence does."""
     indices = np.empty((len(data.X), K + 1), np.int64)
-    for first in range(0, len(data.X), BLOCK):
-        d = data.X[first : first + BLOCK] @ H.T + w
-        indices[first : first + BLOCK] = np.argpartition(d, K, axis=1)[:, : K + 1]
+    for first in range(0, len(data.X), BATCH):
+        d = data.X[first : first + BATCH] @ H.T + w
+        indices[first : first + BATCH] = np.argpartition(d, K, axis=1)[:, : K + 1]
     return spread_over(indices, data)

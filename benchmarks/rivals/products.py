@@ -10,7 +10,7 @@ import numpy as np
 from .common import THREADS, Data
 from .spreading import graph
 
-TIMES = 20  # products a call; the reported time is of one
+TIMES = 20  # products per call; the reported time is of one
 
 
 def tree_1(data: Data) -> Callable[[], Any]:

@@ -139,7 +139,7 @@ def test_mass_and_entropy():
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("n_points", [2, 3, 40, 10_000])  # 10 000: chunks and a tree above them
+@pytest.mark.parametrize("n_points", [2, 3, 40, 10_000])  # 10 000: subtrees and a tree above them
 @pytest.mark.parametrize("extra_blocks", [0, 25])
 @pytest.mark.parametrize("bandwidth", [1e-300, 1e-3, 0.2, 3.0, 1e300])
 def test_curve_against_the_optimum_and_finite_differences(n_points, extra_blocks, bandwidth):

@@ -86,8 +86,8 @@ def test_block_divergences_are_means(divergence, as_sparse, chain):
 
 
 @pytest.mark.kernel
-def test_dense_divergences_across_many_chunks():
-    """Enough features that a chunk holds only a few points."""
+def test_dense_divergences_across_many_batches():
+    """Enough features that a batch holds only a few points."""
     rng = np.random.default_rng(2)
     lifted = random_lifted("gid", 90, rng, n_features=6000)
     for chain in (False, True):

@@ -84,7 +84,7 @@ def damage(path, **changes):
     ("changes", "message"),
     [
         ({"labels": None}, "has no array 'labels'"),
-        ({"labels": np.array([0, 1])}, "one label a document; it has 2 for 3"),
+        ({"labels": np.array([0, 1])}, "one label per document; it has 2 for 3"),
         ({"labels": np.array([0, 1, 2])}, "has the label 2, but 2 class names"),
         ({"indices": np.array([1, 2, 9])}, "damaged matrix"),
     ],
@@ -148,9 +148,9 @@ def test_counts_of_a_document_are_independent_poisson():
     assert np.abs(correlation).max() < 5 / np.sqrt(len(mine))
 
 
-def test_chunks_leave_no_seam(monkeypatch):
-    """Drawn in many chunks the law is the same, and every document has its own class's length."""
-    monkeypatch.setattr("bvdt.datasets.generate.CHUNK_TOKENS", 1)
+def test_batches_leave_no_seam(monkeypatch):
+    """Drawn in many batches the law is the same, and every document has its own class's length."""
+    monkeypatch.setattr("bvdt.datasets.generate.BATCH_TOKENS", 1)
     corpus = make_documents(400, n_classes=2, n_terms=3, length=[5.0, 500.0], random_state=0)
     length = corpus.counts.sum(axis=1)
     assert (length[corpus.labels == 1].min()) > length[corpus.labels == 0].max()

@@ -51,7 +51,7 @@ def test_text_table_round_trips(tmp_path, suffix):
 @pytest.mark.parametrize("suffix", TABLES)
 def test_numeric_table_round_trips(tmp_path, suffix):
     path = tmp_path / f"points{suffix}"
-    values = np.random.default_rng(0).normal(size=(2500, 2))  # more than one chunk
+    values = np.random.default_rng(0).normal(size=(2500, 2))  # more than one batch
     write_table(path, {"a": values[:, 0], "class": ["1", "", "01", "", ""] * 500, "b": values[:, 1]})
     documents = read_documents(path, labels="class")
     np.testing.assert_array_equal(documents.X, values)

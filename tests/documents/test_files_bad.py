@@ -212,7 +212,7 @@ def test_folder_is_refused(tmp_path, files, options, message):
         ("l.csv", "", "is empty"),
         ("l.csv", GARBAGE, "is not text"),
         ("l.parquet", GARBAGE, "is not a Parquet file"),
-        ("l.txt", "x\ny\nz\n", "l.txt has 3 labels for the 2 documents of .*docs.csv; one label a line"),
+        ("l.txt", "x\ny\nz\n", "l.txt has 3 labels for the 2 documents of .*docs.csv; one label per line"),
         ("l.txt", "x\n", "has 1 labels for the 2 documents"),
         ("l.txt", b"x\n\0", "line 2 holds a NUL byte"),
         ("l.npy", GARBAGE, "is not an array of labels"),

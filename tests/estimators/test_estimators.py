@@ -41,7 +41,7 @@ def counts():
 
 @pytest.fixture(scope="module")
 def few(counts):
-    """Two labels a class, −1 for the rest."""
+    """Two labels per class, −1 for the rest."""
     y = counts[1].copy()
     y[np.arange(120) % 40 > 1] = -1
     return y
@@ -92,7 +92,7 @@ def test_scores_of_one_column_keep_its_shape(mode):
     Y0 = np.eye(20)[0]
     scores, _ = label_scores(P, Y0, mode=mode)
     assert_allclose(scores, label_scores(P, Y0[:, None], mode=mode)[0][:, 0])
-    with pytest.raises(ValueError, match="clamp needs one entry a point, 20"):
+    with pytest.raises(ValueError, match="clamp needs one entry per point, 20"):
         label_scores(P, Y0, mode=mode, clamp=[True, False, True])
 
 

@@ -135,7 +135,7 @@ def test_labelings_keep_as_many_labels_a_class():
     problem = demo.load("documents", 300)
     for codes in problem.labelings():
         known = codes >= 0
-        assert np.bincount(codes[known]).tolist() == [demo.LABELS_A_CLASS] * demo.N_CLASSES
+        assert np.bincount(codes[known]).tolist() == [demo.LABELS_PER_CLASS] * demo.N_CLASSES
         np.testing.assert_array_equal(codes[known], problem.y[known])
     assert not np.array_equal(*problem.labelings()[:2])
 

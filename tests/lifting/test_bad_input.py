@@ -114,7 +114,7 @@ def test_a_data_frame_is_named_by_column():
         ("more", ValueError, 'smoothing needs a number, an array, "background" or "auto"; got \'more\''),
         (-0.1, ValueError, r"smoothing needs finite values >= 0; smoothing\[0\] = -0.1"),
         ([0.1, np.nan, 0.1], ValueError, r"smoothing\[1\] = nan"),
-        ([0.1, 0.2], ValueError, r"smoothing needs shape \(3,\), one value a feature; its shape is \(2,\)"),
+        ([0.1, 0.2], ValueError, r"smoothing needs shape \(3,\), one value per feature; its shape is \(2,\)"),
         (["a", 1, 2], TypeError, "smoothing needs numbers; got"),
         (0.5, ValueError, "logistic needs smoothing < 0.5; got 0.5"),
     ],

@@ -22,13 +22,13 @@ def operator(divergence="gid", n_points=200, as_sparse=False, seed=0):
     return X, bvdt.transition_matrix(X, divergence, tree=tree, smoothing=smoothing, bandwidth=0.5)
 
 
-@pytest.fixture(params=[8, 256], ids=["small chunks", "one chunk"])
-def _chunks(request, monkeypatch):
+@pytest.fixture(params=[8, 256], ids=["small nodes", "one scan"])
+def _scanned(request, monkeypatch):
     monkeypatch.setattr(bvdt.operators.extended, "SCANNED", request.param)
 
 
 @pytest.mark.kernel
-@pytest.mark.usefixtures("_chunks")
+@pytest.mark.usefixtures("_scanned")
 @pytest.mark.parametrize("as_sparse", [False, True])
 @pytest.mark.parametrize("divergence", DIVERGENCES)
 def test_training_points_find_themselves(divergence, as_sparse):
@@ -44,7 +44,7 @@ def test_training_points_find_themselves(divergence, as_sparse):
         assert_allclose(row[rest], own[rest] * (1 - row[new.twin[i]]), rtol=1e-12)
 
 
-@pytest.mark.usefixtures("_chunks")
+@pytest.mark.usefixtures("_scanned")
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_rows_products_and_sums(as_sparse):
     _, op = operator(as_sparse=as_sparse)
@@ -63,7 +63,7 @@ def test_rows_products_and_sums(as_sparse):
     assert repr(new) == "ExtendedOperator(n_new=30, n_points=200, dtype=float64)"
 
 
-def test_one_chunk_finds_the_nearest_point_and_its_weight():
+def test_one_scan_finds_the_nearest_point_and_its_weight():
     _, op = operator()
     X_new = random_data("gid", 20, np.random.default_rng(1))
     new = op.extend(X_new)
@@ -75,7 +75,7 @@ def test_one_chunk_finds_the_nearest_point_and_its_weight():
 
 
 def test_descent_finds_near_points(monkeypatch):
-    """On clustered data a descent to small chunks ends in the right cluster."""
+    """On clustered data a descent to small nodes ends in the right cluster."""
     rng = np.random.default_rng(0)
     centres = 20 * rng.random((10, 5)) + 1
     labels = rng.integers(10, size=600)
@@ -101,7 +101,7 @@ def test_far_and_wrong_queries():
 
 
 def test_descent_on_text(data_folder, monkeypatch):
-    """Sports articles: most queries find their nearest of 600 training articles through chunks of 64."""
+    """Sports articles: most queries find their nearest of 600 training articles through nodes of 64."""
     with np.load(data_folder / "bbcsport.npz") as file:
         arrays = file["data"].astype(float), file["indices"].astype(np.int32), file["indptr"]
         X = sparse.csr_array(arrays, shape=tuple(file["shape"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from dataclasses import asdict
@@ -19,7 +20,7 @@ from harness import acceptance, environments, measure, render, summary  # noqa: 
 from harness.jobs import GROWTH_DENSE, JOBS, chosen, labelled  # noqa: E402
 from harness.measure import Record, Run  # noqa: E402
 from harness.methods import ABSENT, LIBRARIES, METHODS  # noqa: E402
-from harness.stages import Clock  # noqa: E402
+from harness.stages import STAGES, Clock  # noqa: E402
 from rivals import common, spreading  # noqa: E402
 
 
@@ -42,6 +43,15 @@ def test_every_method_exists_and_says_its_settings():
     for method in METHODS:
         assert len(render.described(method.call)) > 8, method.call
         assert method.library in {library.name for library in LIBRARIES}
+
+
+@pytest.mark.parametrize("place", [place for places in STAGES.values() for place in places])
+def test_every_profiled_function_is_there(place):
+    module, _, path = place.partition(":")
+    found = importlib.import_module(module)
+    for part in path.split("."):
+        found = found[part] if isinstance(found, dict) else getattr(found, part)
+    assert callable(found)
 
 
 def test_libraries_are_pinned():

@@ -1,7 +1,8 @@
-"""Citations: every section of docs/theory.md and every page of docs that is named anywhere exists."""
+"""Citations: every section, page, module and source file that is named anywhere exists."""
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
@@ -15,6 +16,8 @@ GONE = ("DES" + "IGN", "Accept" + "ance")  # in two pieces, so that this file do
 SECTION = re.compile(r'docs/theory\.md, "([^"]+)"|\(theory: ([^()]+)\)')
 PAGE = re.compile(r"\bdocs/([\w/-]+\.md)\b")
 LINK = re.compile(r"\]\(([\w./-]*\.md)?(?:#([\w-]+))?\)")
+NAME = re.compile(r"`(bvdt(?:\.\w+)+)")  # in one pair of backticks or two, or after :mod:
+SOURCE = re.compile(r"(?<![\w./-])((?:[\w.-]+/)+[\w.-]+\.(?:py|cpp|hpp))\b")
 WRAPPED = re.compile(r"[ \t]*\n[ \t]*(?://|#)?[ \t]*")  # a line's end, and the next line's comment sign
 
 
@@ -37,6 +40,29 @@ def anchor(title: str) -> str:
     return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
+def resolves(name: str) -> bool:
+    """Whether a dotted name is a module, or an attribute of the longest module that it begins with."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:length]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[length:]:
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        return True
+    return False
+
+
+def has_source(name: str, page: Path) -> bool:
+    """Whether a source file is there, by its path from the root, the package or the page's own folder."""
+    if name.startswith("cpp/") and not (ROOT / "cpp").is_dir():
+        return True  # a source tree without the compiled core
+    return any((folder / name).is_file() for folder in (ROOT, ROOT / "src" / "bvdt", page.parent))
+
+
 TITLES = headings(ROOT / "docs" / "theory.md")
 FILES = [path for folder in FOLDERS for path in files_of(folder)] + [*ROOT.glob("*.md")]
 PAGES = [path for path in FILES if path.suffix == ".md"]
@@ -50,6 +76,18 @@ def test_cited_sections_and_pages_exist(path):
     assert not wrong, f"docs/theory.md has no section {wrong}"
     missing = [page for page in PAGE.findall(text) if not (ROOT / "docs" / page).is_file() and not own]
     assert not missing, f"docs has no page {missing}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_named_modules_and_sources_exist(path):
+    if path == Path(__file__):
+        pytest.skip("it names what does not exist")
+    text = path.read_text(encoding="utf-8")
+    unknown = sorted({name for name in NAME.findall(text) if not resolves(name)})
+    assert not unknown, f"bvdt has no {unknown}"
+    if path.suffix == ".md":
+        missing = sorted({name for name in SOURCE.findall(text) if not has_source(name, path)})
+        assert not missing, f"there is no file {missing}"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -82,3 +120,43 @@ def test_citations_are_read_in_every_form():
     assert set(sections_cited(text)) <= set(TITLES)
     assert sections_cited("(theory: Nothing of that name)")[0] not in TITLES
     assert sum(len(sections_cited(path.read_text(encoding="utf-8"))) for path in files_of("tests")) >= 5
+
+
+def test_names_are_read_in_every_form():
+    text = "`bvdt.load(path)`, ``bvdt.tree``, :mod:`bvdt.walks.haar` and `bvdt propagate`"
+    assert NAME.findall(text) == ["bvdt.load", "bvdt.tree", "bvdt.walks.haar"]
+    assert all(map(resolves, NAME.findall(text)))
+    assert resolves("bvdt.Tree.from_linkage")
+    assert not resolves("bvdt.lift")
+    assert not resolves("bvdt.tree.grow")
+    assert SOURCE.findall("`walks/haar.py`, src/bvdt/lifting/lifted.py: both; haar.py") == [
+        "walks/haar.py",
+        "src/bvdt/lifting/lifted.py",
+    ]
+    here = ROOT / "docs" / "theory.md"
+    assert has_source("walks/haar.py", here)
+    assert not has_source("walks/layout.cpp", here)
+    assert sum(len(NAME.findall(path.read_text(encoding="utf-8"))) for path in FILES) >= 50
+
+
+HOUSE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+FLOORS = re.search(
+    r"^layers =\n((?: +.+\n)+)", (ROOT / ".importlinter").read_text(encoding="utf-8"), re.MULTILINE
+)
+ROOMS = re.findall(r"bvdt\.(\w+)", FLOORS[1] if FLOORS else "")
+
+
+def test_the_house_has_every_room_from_top_to_bottom():
+    named = re.findall(r"^\| `(\w+)` \|", HOUSE, re.MULTILINE)
+    assert named == [*ROOMS, "_core"]
+    packages = {path.parent.name for path in (ROOT / "src" / "bvdt").glob("*/__init__.py")}
+    assert packages == set(ROOMS)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_house_names_every_module_of_a_room(room):
+    row = next(line for line in HOUSE.splitlines() if line.startswith(f"| `{room}` |"))
+    found = (ROOT / "src" / "bvdt" / room).iterdir()
+    modules = {path.stem for path in found if path.suffix == ".py" and path.stem != "__init__"}
+    missing = {name for name in modules if f"`{name}`" not in row}
+    assert not missing, f"docs/architecture.md does not say what {sorted(missing)} of {room} are for"

@@ -8,7 +8,7 @@
          (Jørgensen 1987) the kernel of Eq. (15) is  β^{−d/2}·exp(−d_φ(x, μ)/β)·a(x): exact for the squared
          Euclidean and Mahalanobis divergences, where β is the paper's σ², the saddle-point form for the
          others. So  β = (2/d)·Σ_AB q_AB·D_AB / N, for the Gaussian Σ q_AB·‖·‖²_AB / (N·d). For sparse data d
-         is the mean number of stored values a row: a coordinate that is zero in both points carries no
+         is the mean number of stored values per row: a coordinate that is zero in both points carries no
          dispersion.
 """
 
@@ -23,7 +23,7 @@ from .._support.arrays import Float
 from ..lifting import Lifted
 from .bound import Curve
 
-# Target of "auto": effective neighbours a row, measured on digits and four corpora (docs/bandwidth.md).
+# Target of "auto": effective neighbours per row, measured on digits and four corpora (docs/bandwidth.md).
 NEIGHBOURS = 5.0
 
 _LEARN_STEPS = 500
@@ -93,7 +93,7 @@ def learned_bandwidth(dimension: float, mean_divergence: Float, curve: Callable[
 
 
 def effective_dimension(lifted: Lifted) -> float:
-    """d of the dispersion model: the number of features, or for sparse data the mean stored values a row."""
+    """d of the dispersion model: the number of features, for sparse data the mean stored values per row."""
     if lifted.is_sparse:
         return max(float(lifted.X.nnz) / lifted.n_points, 1.0)
     return float(lifted.n_features)

@@ -16,7 +16,7 @@ from .partition import BlockPartition
 
 
 class Curve(NamedTuple):
-    """The bound of Eq. (18) a row at a bandwidth β, and how it changes with θ = 1/β."""
+    """The bound of Eq. (18) per row at a bandwidth β, and how it changes with θ = 1/β."""
 
     bandwidth: float
     value: float  # c = lower_bound / N

@@ -1,4 +1,4 @@
-"""Block partitions of the transition matrix (paper 2.2) and their mean divergences, Eq. (20).
+"""Block partitions of the transition matrix (paper 2.2).
 
 A block (A, B) is a pair of nodes without a common point; all |A|·|B| entries of a block share one
 probability. In a valid partition every ordered pair of distinct points lies in exactly one block. The

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DEMO_HELP = """Show what it does: no arguments, no network, under a minute.
 
-Digits of scikit-learn and generated documents, 10 labels a class; writes
+Digits of scikit-learn and generated documents, 10 labels per class; writes
 report.html.
 
 \b
@@ -128,8 +128,8 @@ def _write_report(session: Session, path: Path, problem: Problem, tables: list[R
 def _summary(problem: Problem, codes: Any, truth: float) -> list[str]:
     n, n_given = len(codes), int((codes >= 0).sum())
     return [
-        f"Of {n:,} {problem.noun}, {n_given} have a label, {n_given // len(problem.class_names)} a class. A "
-        f"random walk over all of them, BVDT with the generalised I-divergence, labelled the other "
+        f"Of {n:,} {problem.noun}, {n_given} have a label, {n_given // len(problem.class_names)} per class. "
+        f"A random walk over all of them, BVDT with the generalised I-divergence, labelled the other "
         f"{n - n_given:,}.",
         f"Their true classes are known here: {100 * truth:.1f} % of these labels are right.",
     ]

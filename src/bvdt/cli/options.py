@@ -48,7 +48,7 @@ def parse_ngrams(text: str) -> tuple[int, int]:
 
 
 def parse_share(text: str) -> float:
-    """0, or a share that ``bvdt.holdout`` takes."""
+    """0, or a share that ``bvdt.documents.holdout`` takes."""
     try:
         value = float(text)
     except ValueError:

@@ -79,7 +79,7 @@ def load_corpus(name: str, folder: str | Path) -> Corpus:
 
 
 def save_corpus(path: str | Path, corpus: Corpus, **extra: NDArray[Any]) -> None:
-    """Write the npz file of a corpus whole or not at all; ``extra`` arrays have one entry a document."""
+    """Write the npz file of a corpus whole or not at all; ``extra`` arrays have one entry per document."""
     path, counts = Path(path), corpus.counts
     arrays = {"data": counts.data, "indices": counts.indices, "labels": corpus.labels, **extra}
     arrays = {name: _smallest(array) for name, array in arrays.items()}
@@ -138,7 +138,9 @@ def _checked(
     except ValueError as error:
         raise ValueError(f"{path} holds a damaged matrix: {error}") from error
     if len(labels) != shape[0]:
-        raise ValueError(f"{path} needs one label a document; it has {len(labels)} for {shape[0]} documents")
+        raise ValueError(
+            f"{path} needs one label per document; it has {len(labels)} for {shape[0]} documents"
+        )
     if len(labels) and not 0 <= labels.min() <= labels.max() < len(class_names):
         wrong = labels[(labels < 0) | (labels >= len(class_names))][0]
         raise ValueError(f"{path} has the label {wrong}, but {len(class_names)} class names")

@@ -27,7 +27,7 @@ __all__ = ["Progress", "download", "file_digest", "forget"]
 
 Progress = Callable[[int, int | None], None]  # bytes so far, bytes in all if known
 
-BLOCK = 2**16
+PIECE = 2**16
 LIMIT = 2**30  # bytes: the largest original has 80 MiB
 LONGEST_WAIT = 60.0  # seconds between two tries
 PASSING = (408, 425, 429, 500, 502, 503, 504)  # answers that a later try may mend
@@ -237,12 +237,12 @@ def _receive(response: Any, path: Path, total: int | None, progress: Progress | 
     with _part(path).open("ab") as file:
         while True:
             try:
-                block = response.read(BLOCK)
+                piece = response.read(PIECE)
             except BREAKS as error:
                 raise _BrokenOffError(_reason(error)) from error
-            if not block:
+            if not piece:
                 break
-            file.write(block)
+            file.write(piece)
             if file.tell() > LIMIT:
                 raise ValueError(f"{path.name} has more than {LIMIT} bytes; no original has")
             if progress:

@@ -14,7 +14,7 @@ from .corpus import Corpus
 __all__ = ["Mixture", "draw_mixture", "make_documents"]
 
 TOPIC_SIZE = 50.0  # Dirichlet weight of a topic: with the background's shape, some hundred terms carry it
-CHUNK_TOKENS = 2_000_000  # drawn at a time: bounds the memory, and a class's share stays in the cache
+BATCH_TOKENS = 2_000_000  # drawn at a time: bounds the memory, and a class's share stays in the cache
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ def make_documents(
     mixture = _mixture(n_classes, n_terms, length, difficulty, np.random.default_rng(seeds[0]))
     rng = np.random.default_rng(seeds[1])
     labels = rng.integers(n_classes, size=n)
-    size = max(1, int(max(CHUNK_TOKENS, 8 * n_classes * n_terms) / max(1.0, mixture.lengths.max())))
-    chunks = [_draw(labels[start : start + size], mixture, rng) for start in range(0, n, size)]
-    counts = _stack(chunks, n_terms)
+    size = max(1, int(max(BATCH_TOKENS, 8 * n_classes * n_terms) / max(1.0, mixture.lengths.max())))
+    batches = [_draw(labels[start : start + size], mixture, rng) for start in range(0, n, size)]
+    counts = _stack(batches, n_terms)
     title = f"Documents of Eq. (25), {n_classes} classes, difficulty {difficulty:g}"
     names = [f"class {k}" for k in range(n_classes)]
     return Corpus("documents", title, counts, labels.astype(np.intp), names)
@@ -103,13 +103,13 @@ def _lengths(
     return np.asarray(given * spread / spread.mean())
 
 
-Chunk = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]  # counts, terms, terms a document
+Batch = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]  # counts, terms, terms per document
 
 
-def _draw(labels: NDArray[np.int64], mixture: Mixture, rng: np.random.Generator) -> Chunk:
-    """Counts of one chunk of documents.
+def _draw(labels: NDArray[np.int64], mixture: Mixture, rng: np.random.Generator) -> Batch:
+    """Counts of one batch of documents.
 
-    The tokens of a class are exchangeable, so its chunk is drawn as one multinomial, shuffled and dealt out
+    The tokens of a class are exchangeable, so its batch is drawn as one multinomial, shuffled and dealt out
     to the documents by their lengths: the same law as one draw a token, without a search a token.
     """
     n_terms = mixture.probabilities.shape[1]
@@ -129,14 +129,14 @@ def _draw(labels: NDArray[np.int64], mixture: Mixture, rng: np.random.Generator)
     return counts.astype(np.int32), term.astype(np.int32), per_document
 
 
-def _stack(chunks: list[Chunk], n_terms: int) -> sparse.csr_array:
-    per_document = np.concatenate([chunk[2] for chunk in chunks])
+def _stack(batches: list[Batch], n_terms: int) -> sparse.csr_array:
+    per_document = np.concatenate([batch[2] for batch in batches])
     indptr = np.r_[0, np.cumsum(per_document)]
     if indptr[-1] <= np.iinfo(np.int32).max:
         indptr = indptr.astype(np.int32)  # SciPy keeps both index arrays in one type
     data, indices = np.empty(indptr[-1]), np.empty(indptr[-1], dtype=indptr.dtype)
     start = 0
-    for counts, terms, _ in chunks:
+    for counts, terms, _ in batches:
         data[start : start + len(counts)] = counts
         indices[start : start + len(terms)] = terms
         start += len(counts)

@@ -114,7 +114,7 @@ def _map(content: bytes, name: str) -> list[str]:
 
 
 def _bags(content: bytes, name: str, n_terms: int) -> tuple[sparse.csr_array, NDArray[np.intp]]:
-    ratings, sizes, chunks = [], [], []
+    ratings, sizes, parts = [], [], []
     for number, line in enumerate(content.splitlines(), start=1):
         n_pairs = line.count(b":")
         try:
@@ -127,10 +127,10 @@ def _bags(content: bytes, name: str, n_terms: int) -> tuple[sparse.csr_array, ND
             )
         ratings.append(values[0])
         sizes.append(n_pairs)
-        chunks.append(values[1:].reshape(-1, 2))
+        parts.append(values[1:].reshape(-1, 2))
     if not ratings:
         raise ValueError(f"{name} is empty")
-    pairs, rating = np.concatenate(chunks), np.array(ratings, dtype=np.intp)
+    pairs, rating = np.concatenate(parts), np.array(ratings, dtype=np.intp)
     _check_range(rating, 1, 10, name, "rating")
     _check_range(pairs[:, 0], 0, n_terms - 1, name, "term")
     rows = np.repeat(np.arange(len(sizes)), sizes)
@@ -147,9 +147,9 @@ def _table(content: bytes, name: str, n_columns: int) -> NDArray[np.intp]:
     try:
         table = np.loadtxt(io.BytesIO(content), dtype=float, ndmin=2, comments=None, encoding="latin-1")
     except ValueError as error:
-        raise ValueError(f"{name} needs {n_columns} numbers a line; {error}") from error
+        raise ValueError(f"{name} needs {n_columns} numbers per line; {error}") from error
     if table.shape[1] != n_columns:
-        raise ValueError(f"{name} needs {n_columns} numbers a line; it has {table.shape[1]}")
+        raise ValueError(f"{name} needs {n_columns} numbers per line; it has {table.shape[1]}")
     whole = np.isfinite(table) & (table == np.rint(table)) & (np.abs(table) < 2**53)
     if not whole.all():
         row, column = np.argwhere(~whole)[0]

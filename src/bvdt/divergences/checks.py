@@ -56,7 +56,7 @@ def _check_elementwise(phi: Function, points: Float, value: Float) -> None:
     except Exception:
         alike = False  # it looks at the shape: not a function of single elements
     if not alike:
-        raise ValueError("phi needs to treat every coordinate alike, or to return one number a row")
+        raise ValueError("phi needs to treat every coordinate alike, or to return one number per row")
 
 
 def _check_slopes_of_line(phi: Function, grad: Function, domain: Interval) -> None:

@@ -1,6 +1,6 @@
 """A fitted model in one file: how documents become numbers, the operator, the labels; no pickle.
 
-The file is an operator's (``bvdt.storage``) with more arrays and a "model" entry in its header, so
+The file is an operator's (``bvdt.operators.storage``) with more arrays and a "model" entry in its header, so
 ``bvdt.load`` reads the operator of a model file too.
 """
 

@@ -15,7 +15,7 @@ from .._support.arrays import Float
 
 @dataclass(frozen=True, eq=False)
 class Labelling:
-    """One row a document: its label, how sure that is, and what else it could be."""
+    """One row per document: its label, how sure that is, and what else it could be."""
 
     labels: list[str]
     confidence: Float  # (N,) weight of the label among all classes, 0 to 1; a given label has 1

@@ -50,7 +50,7 @@ def _is_missing(label: Any) -> bool:
 
 
 def one_hot(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # (N,) -> (N, k)
-    """y⁰ of Eq. (29), one column a class; zeros for the unlabelled."""
+    """y⁰ of Eq. (29), one column per class; zeros for the unlabelled."""
     Y0 = np.zeros((len(codes), n_classes))
     labelled = np.flatnonzero(codes >= 0)
     Y0[labelled, codes[labelled]] = 1.0

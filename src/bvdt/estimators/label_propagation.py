@@ -140,7 +140,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         classes, codes = encode_labels(y)
         op = self._fit_operator(X, operator)
         if len(codes) != op.shape[0]:
-            raise ValueError(f"y needs {op.shape[0]} labels, one a point; it has {len(codes)}")
+            raise ValueError(f"y needs {op.shape[0]} labels, one per point; it has {len(codes)}")
         self.classes_, self.codes_ = classes, codes
         return self._propagate()
 

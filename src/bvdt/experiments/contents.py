@@ -66,7 +66,7 @@ def compose(measured: Measured, config: Config, parts: Iterable[str], seed: int)
 
 
 def choices(config: Config) -> list[str]:
-    """What the paper fixes and what it leaves open, a sentence each."""
+    """What the paper fixes and what it leaves open, one sentence each."""
     sampled = ""
     if config.max_documents is not None:
         sampled = f" Sets of more than {config.max_documents:,} documents are random samples, BBC is whole."
@@ -129,7 +129,7 @@ def _accuracy(page: Page, curves: Curves) -> None:
 
 
 def accuracy_cells(curves: Curves, title: str, methods: list[str]) -> list[list[str]]:
-    """One row a share, one cell a method."""
+    """One row per share, one column per method."""
     shares = curves[title, methods[0]]
     return [[f"{share:.0%}", *(str(curves[title, key][share]) for key in methods)] for share in shares]
 

@@ -24,7 +24,7 @@ from .._support import memory
 from .._support.arrays import Index
 
 N_DOCUMENTS, N_CLASSES = 4000, 10  # more than 3000: up to there a Ward tree compares all pairs
-LABELS_A_CLASS, N_LABELINGS = 10, 3
+LABELS_PER_CLASS, N_LABELINGS = 10, 3
 FORKS = sys.platform == "linux"  # elsewhere every method loads modules and data anew, which takes longer
 
 
@@ -41,13 +41,13 @@ class Problem:
     texts: Callable[[], list[str] | None] = lambda: None
 
     def labelings(self) -> list[Index]:
-        """Codes with −1 for unlabelled; each keeps ``LABELS_A_CLASS`` labels a class, chosen at random."""
+        """Codes with −1 for unlabelled; each keeps ``LABELS_PER_CLASS`` labels, chosen at random."""
         return [self._labeling(np.random.default_rng(seed)) for seed in range(N_LABELINGS)]
 
     def _labeling(self, rng: np.random.Generator) -> Index:
         codes = np.full(len(self.y), -1)
         for c in range(len(self.class_names)):
-            codes[rng.choice(np.flatnonzero(self.y == c), LABELS_A_CLASS, replace=False)] = c
+            codes[rng.choice(np.flatnonzero(self.y == c), LABELS_PER_CLASS, replace=False)] = c
         return codes
 
 
@@ -173,7 +173,7 @@ METHODS: dict[str, Callable[..., tuple[Index, Any]]] = {
 }
 PREPARED: dict[str, Callable[[Problem], Any]] = {"exact, GID": _bandwidth}  # before clock and memory count
 NOTE = (
-    f"{LABELS_A_CLASS} labels a class, accuracy on the rest, mean and deviation of {N_LABELINGS} random "
+    f"{LABELS_PER_CLASS} labels per class, accuracy on the rest, mean and deviation of {N_LABELINGS} random "
     "choices of labels. Seconds: from the data to all labels, once. Memory: the most in use at one time "
     "beyond the data, each method in a process of its own. Exact: the whole N×N matrix, at BVDT's bandwidth, "
     "whose search is not counted. "

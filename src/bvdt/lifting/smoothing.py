@@ -64,7 +64,7 @@ def _given(smoothing: float | ArrayLike, n_features: int) -> Float:
         raise TypeError(f"smoothing needs numbers; got {smoothing!r}") from None
     if e.ndim > 0 and e.shape != (n_features,):
         raise ValueError(
-            f"smoothing needs shape ({n_features},), one value a feature; its shape is {e.shape}"
+            f"smoothing needs shape ({n_features},), one value per feature; its shape is {e.shape}"
         )
     e = np.broadcast_to(e, (n_features,)).copy()
     wrong = ~(np.isfinite(e) & (e >= 0))

@@ -40,10 +40,10 @@ def transition_matrix(
     bandwidth : a number > 0; "auto" (rows with about 5 effective neighbours); "learn" (maximises the bound).
     smoothing : e of x' = x + e, see ``bvdt.lifting.lift``.
     tree : "ward", "anchor" (the paper's), or a ``bvdt.Tree`` over the rows of X.
-    blocks : number of blocks over all trees; None for the coarsest partition, 2(N − 1) a tree.
+    blocks : number of blocks over all trees; None for the coarsest partition, 2(N − 1) per tree.
     n_trees : trees whose matrices are averaged (theory: A forest): cost and quality grow with it.
     near : k > 0 keeps each row's k nearest centres exactly (theory: Near and far field).
-    weights : of the trees: "uniform", "bound" (∝ exp(bound a row)), or values ≥ 0.
+    weights : of the trees: "uniform", "bound" (∝ exp(bound per row)), or values ≥ 0.
     random_state : seed of the tree; the same seed gives the same result for any number of threads.
     n_jobs : threads; None or −1 for all cores.
     progress : True writes the progress on stderr; a callable is told it as ``progress(stage, done, total)``.

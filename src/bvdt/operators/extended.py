@@ -188,7 +188,7 @@ class TwinFinder:
         return np.asarray(scores)
 
     def _scan(self, new: Lifted, rows: NDArray[np.intp], node: NDArray[np.intp]) -> tuple[Any, Float]:
-        """Nearest point of each row's chunk."""
+        """Nearest point of the node where each row's descent ended."""
         size = self.tree.size[node].astype(np.intp)
         first = np.concatenate([[0], np.cumsum(size)])
         within = np.arange(first[-1]) - np.repeat(first[:-1], size)

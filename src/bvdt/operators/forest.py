@@ -201,7 +201,7 @@ def grow_forest(
 
 
 def resolve_weights(weights: str | ArrayLike, members: Sequence[TransitionOperator]) -> Float:  # (n_trees,)
-    """Weights that sum to 1: "uniform"; "bound", ∝ exp(bound a row); or values ≥ 0."""
+    """Weights that sum to 1: "uniform"; "bound", ∝ exp(bound per row); or values ≥ 0."""
     if isinstance(weights, str):
         if weights == "uniform":
             return np.full(len(members), 1.0 / len(members))

@@ -1,4 +1,4 @@
-"""The transition matrix Q as a SciPy linear operator: O(N) memory, O(N) a product, any number of columns."""
+"""The transition matrix Q as a SciPy linear operator: memory O(N), time O(N) per column."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _SERIAL = 1 << 17
 
 
 class TransitionOperator(WalkOperator):
-    """Row-stochastic N×N matrix Q with one probability q_AB a block: the maximiser of Eq. (18) under Eq. (3).
+    """Row-stochastic N×N matrix Q with one probability q_AB per block: maximiser of Eq. (18) under Eq. (3).
 
-    ``op @ v`` and ``op.T @ v`` cost O(N + n_blocks) a column; the operator works in ``scipy.sparse.linalg``'s
-    eigs, gmres and so on as it is. It never changes: ``refine``, ``astype`` and the others return new
-    objects.
+    ``op @ v`` and ``op.T @ v`` cost O(N + n_blocks) per column; the operator works in
+    ``scipy.sparse.linalg``'s eigs, gmres and so on as it is. It never changes: ``refine``, ``astype`` and the
+    others return new objects.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ from .near_field import NearField
 from .single_tree import TransitionOperator
 from .walk import WalkOperator
 
-# 2: forests; 3: a model of ``bvdt.model`` beside the operator. What needs no newer version is written as 1.
+# 2: forests; 3: a model (``bvdt.documents.model``) beside the operator. What needs neither is written as 1.
 FORMAT, VERSION = "bvdt", 3
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)  # as zipfile tells it
 
@@ -64,7 +64,7 @@ def operator_contents(op: WalkOperator) -> tuple[dict[str, Any], dict[str, Any]]
 def load(
     path: str | Path, *, divergence: BregmanDivergence | None = None, n_jobs: int | None = None
 ) -> WalkOperator:
-    """Read an operator that ``op.save`` wrote, or the one inside a model of ``bvdt.model.save_model``.
+    """Read an operator that ``op.save`` wrote, or that of a model of ``bvdt.documents.model.save_model``.
 
     A divergence of your own φ is code and is not in the file: give it again as ``divergence`` if new points
     are to be lifted (``op.extend``); everything else works without.

@@ -119,7 +119,7 @@ class WalkOperator(RealOperator):
     # -- what the others do -------------------------------------------------------------------------------
 
     def quality(self, n_rows: int = 256, random_state: Any = None) -> Quality:
-        """How far Q is from the exact P, on sampled rows; O(N) memory a row."""
+        """How far Q is from the exact P, on sampled rows; O(N) memory per row."""
         from .quality import quality
 
         return quality(self, n_rows, random_state)

@@ -2,7 +2,7 @@
 
 The colours maximise the smallest distance in OKLab between any two as seen by readers with normal sight and
 by those without red, green or blue cones (Machado et al. 2009), among colours that stand out from the page:
-one set for a white page and one for a dark one. tests/test_report.py measures both.
+one set for a white page and one for a dark one. tests/report/test_palette.py measures both.
 """
 
 from __future__ import annotations

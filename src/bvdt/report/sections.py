@@ -209,7 +209,7 @@ def extra_tables(report: Report) -> str:
 
 
 def timings(report: Report) -> str:
-    """Seconds a step."""
+    """Seconds per step."""
     if not report.timings:
         return ""
     longest = max(max(seconds for _, seconds in report.timings), 1e-9)

@@ -28,7 +28,7 @@ class Clusters:
         return int(self.arrays[-1]) if len(self.arrays) > 2 else int(self.arrays[0].shape[1])
 
     def merged(self, group: Int, n_groups: int, threads: int) -> Clusters:
-        """One cluster a group: the weighted means."""
+        """One cluster per group: the weighted means."""
         weight = np.bincount(group, self.weight, n_groups).astype(np.float64, copy=False)
         if len(self.arrays) > 2:
             call = (*self.arrays, self.weight, group, n_groups, threads)

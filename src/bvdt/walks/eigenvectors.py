@@ -25,8 +25,8 @@ def leading_eigenvectors(
 
     The first pair, 1 and D^(1/2)·1, is known. The others are Lanczos's: for a single tree of the coarsest
     partition with the inverse of 1 − S, which converges at once; else with S, without the eigenvectors that
-    are known already (``bvdt.parts``; ``mixed`` where there are more parts than vectors). Its start is drawn
-    from ``random_state``; each vector's entry of largest size is positive.
+    are known already (``bvdt.walks.components``; ``mixed`` where there are more parts than vectors). Its
+    start is drawn from ``random_state``; each vector's entry of largest size is positive.
     """
     S = symmetrized(op)
     n_points = S.shape[0]
@@ -133,7 +133,7 @@ def extended_coordinates(extended: Any, coordinates: Float) -> Float:  # (n_new,
     """Nyström's formula for new points: (row · coordinates) / eigenvalue.
 
     A new point's row is its twin's in the reversible walk but for a share m at the twin itself
-    (``bvdt.extend``), which gives ((1 − m)·λ + m)·ψ(twin), divided by the eigenvalue (1 − m)·λ + m of such a
-    row. So a new point has its twin's coordinates, and a fitted point its own.
+    (``bvdt.operators.extended``), which gives ((1 − m)·λ + m)·ψ(twin), divided by the eigenvalue
+    (1 − m)·λ + m of such a row. So a new point has its twin's coordinates, and a fitted point its own.
     """
     return np.asarray(coordinates[extended.twin])

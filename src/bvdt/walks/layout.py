@@ -1,4 +1,4 @@
-"""A 2-D layout of the points for the map: a force-directed drawing of the walk, O(N) a step.
+"""A 2-D layout of the points for the map: a force-directed drawing of the walk, O(N) per step.
 
 Every point is drawn to the mean of the points that its (reversible) walk leads to, and pushed off by all
 others: the forces of ForceAtlas2 (Jacomy et al. 2014), which lie between a spectral layout and t-SNE (Böhm,
@@ -56,7 +56,7 @@ def _linked(op: Any, rng: np.random.Generator) -> Any:
 
 
 def _start(S: SymmetrizedOperator, rng: np.random.Generator) -> Float:  # (N, 2)
-    """Two leading eigenvectors of the walk but the constant one, roughly: a few block power steps."""
+    """Two leading eigenvectors of the walk but the constant one, roughly: a little subspace iteration."""
     n_points = S.shape[0]
     first = np.sqrt(S.degrees / S.degrees.sum())
     V = rng.normal(size=(n_points, min(START_VECTORS, n_points - 1)))
@@ -81,9 +81,9 @@ def _push(Y: Float) -> Float:  # (N, 2)
     place = (Y - (low + high) / 2) / unit + (GRID - 1) / 2
     corner = np.clip(place.astype(np.int64), 0, GRID - 2)
     f = place - corner
-    cells = [(corner[:, 0] + a) * GRID + corner[:, 1] + b for a in (0, 1) for b in (0, 1)]
+    corners = [(corner[:, 0] + a) * GRID + corner[:, 1] + b for a in (0, 1) for b in (0, 1)]
     shares = [np.abs(1 - a - f[:, 0]) * np.abs(1 - b - f[:, 1]) for a in (0, 1) for b in (0, 1)]
-    mass = np.bincount(np.concatenate(cells), np.concatenate(shares), minlength=GRID**2)
+    mass = np.bincount(np.concatenate(corners), np.concatenate(shares), minlength=GRID**2)
     size = 2 * GRID  # twice the grid: the convolution does not wrap around
     offset = unit * size * np.fft.fftfreq(size)
     kernel = 0.5 * np.log1p(offset[:, None] ** 2 + offset**2)  # whose gradient is r / (1 + ‖r‖²)
@@ -91,7 +91,7 @@ def _push(Y: Float) -> Float:  # (N, 2)
     potential = fft.irfft2(spectrum, (size, size))[:GRID, :GRID]
     return np.column_stack(
         [
-            sum(field.ravel()[cell] * share for cell, share in zip(cells, shares, strict=True))
+            sum(field.ravel()[at] * share for at, share in zip(corners, shares, strict=True))
             for field in np.gradient(potential, unit)
         ]
     )

@@ -64,7 +64,7 @@ def _distribution(weights: ArrayLike | None, n_points: int, name: str) -> Float:
         return np.full(n_points, 1.0 / n_points)
     x = np.asarray(weights, dtype=np.float64)
     if x.shape != (n_points,):
-        raise ValueError(f"{name} needs {n_points} values, one a point; its shape is {x.shape}")
+        raise ValueError(f"{name} needs {n_points} values, one per point; its shape is {x.shape}")
     check_finite(x, name)
     if (x < 0).any() or not x.sum() > 0:
         i = int(x.argmin())

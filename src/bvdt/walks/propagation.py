@@ -71,7 +71,7 @@ def label_scores(
     tol: float = 1e-4,
     clamp: ArrayLike | None = None,
 ) -> tuple[Float, int]:  # as Y0, steps taken
-    """Class scores by Eq. (29), one column of ``Y0`` a class, all columns at once; and the steps it took.
+    """Class scores by Eq. (29), one column of ``Y0`` per class, all columns at once; and the steps it took.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def label_scores(
     _check_propagation(M, Y0, alpha, n_iter)
     fixed = np.zeros(len(Y0), bool) if clamp is None else np.asarray(clamp, bool)
     if fixed.shape != (len(Y0),):
-        raise ValueError(f"clamp needs one entry a point, {len(Y0)}; its shape is {fixed.shape}")
+        raise ValueError(f"clamp needs one entry per point, {len(Y0)}; its shape is {fixed.shape}")
     columns, stop = Y0.reshape(len(Y0), -1), (n_iter, tol)
     if mode == "walk":
         one = np.ones((len(Y0), 1))
@@ -138,7 +138,7 @@ def _iterate(
 
 def _check_propagation(M: Any, Y0: NDArray[Any], alpha: float, n_iter: int) -> None:
     if Y0.ndim not in (1, 2) or len(Y0) != M.shape[0]:
-        raise ValueError(f"Y0 needs {M.shape[0]} rows, one a point; its shape is {Y0.shape}")
+        raise ValueError(f"Y0 needs {M.shape[0]} rows, one per point; its shape is {Y0.shape}")
     check_finite(Y0, "Y0")
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha needs a value from 0 to 1; got {alpha}")

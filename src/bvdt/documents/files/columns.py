@@ -189,16 +189,16 @@ def labels_of(table: Table, batch: Batch, column: int, missing: str | None) -> l
 
 
 def _numbers(table: Table, batch: Batch, columns: list[int]) -> NDArray[np.float64]:  # (rows, columns)
-    block = np.empty((len(batch.places), len(columns)))
+    part = np.empty((len(batch.places), len(columns)))
     for at, column in enumerate(columns):
         cells = batch.column(column)
         try:
-            block[:, at] = cells if isinstance(cells, np.ndarray) else list(map(float, cells))
+            part[:, at] = cells if isinstance(cells, np.ndarray) else list(map(float, cells))
         except (ValueError, TypeError):
             raise _first_wrong(table, batch, column) from None
-        if not np.isfinite(block[:, at]).all():
+        if not np.isfinite(part[:, at]).all():
             raise _first_wrong(table, batch, column)
-    return block
+    return part
 
 
 def _first_wrong(table: Table, batch: Batch, column: int) -> ValueError:

@@ -58,7 +58,7 @@ def read_documents(
         beside the id and the label are numbers.
     id : column of the ids; default: one named id, else the row numbers from 1.
     labels : a column of the input ("target" in svmlight, an array of an .npz, "folder" for the subfolders of
-        a folder, which is also its default), else a file with the columns id and label, or one label a line.
+        a folder, which is also its default), else a file with the columns id and label, or a label per line.
     encoding : of the text; default: UTF-8, else Windows-1252 with a note.
     missing : a label that means "not labelled", beside blanks; for formats that know no blank.
     numbers : columns of a table to read as numbers, as far as they are there; the others are left out then.

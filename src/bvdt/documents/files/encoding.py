@@ -9,8 +9,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-BLOCK = 1 << 20
-Blocks = Callable[[], Iterator[bytes]]
+PIECE = 1 << 20
+Pieces = Callable[[], Iterator[bytes]]
 UNDEFINED = bytes([0x81, 0x8D, 0x8F, 0x90, 0x9D])  # not in Windows-1252
 CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
 
@@ -33,7 +33,7 @@ def find_encoding(path: Path, forced: str | None = None) -> tuple[str, list[str]
     UTF-8 with or without a byte-order mark, UTF-16 with one; what is not UTF-8 but has no more control
     characters than text has is read as Windows-1252, which contains the letters of Latin-1.
     """
-    return _choose(str(path), lambda: _blocks(path), forced)
+    return _choose(str(path), lambda: _pieces(path), forced)
 
 
 def decode(data: bytes, name: str, forced: str | None = None) -> tuple[str, list[str]]:
@@ -42,23 +42,23 @@ def decode(data: bytes, name: str, forced: str | None = None) -> tuple[str, list
     return data.decode(encoding), notes
 
 
-def _choose(name: str, blocks: Blocks, forced: str | None) -> tuple[str, list[str]]:
+def _choose(name: str, pieces: Pieces, forced: str | None) -> tuple[str, list[str]]:
     if forced is not None:
         encoding = _known(forced)
-        fault = _first_fault(name, blocks(), encoding, nul_is_text=encoding.startswith(("utf-16", "utf-32")))
+        fault = _first_fault(name, pieces(), encoding, nul_is_text=encoding.startswith(("utf-16", "utf-32")))
         if fault is not None:
             raise ValueError(
                 f"{name}, line {fault} is not {forced}; leave the encoding out, or name the right one"
             )
         return encoding, []
-    start = next(blocks(), b"")
+    start = next(pieces(), b"")
     if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return _choose(name, blocks, "utf-16")
-    fault = _first_fault(name, blocks(), "utf-8-sig")
+        return _choose(name, pieces, "utf-16")
+    fault = _first_fault(name, pieces(), "utf-8-sig")
     if fault is None:
         return "utf-8-sig", []
     _refuse_controls(name, start)
-    undefined = any(len(block.translate(None, UNDEFINED)) < len(block) for block in blocks())
+    undefined = any(len(piece.translate(None, UNDEFINED)) < len(piece) for piece in pieces())
     encoding, shown = ("latin-1", "Latin-1") if undefined else ("cp1252", "Windows-1252")
     return encoding, [f"{name} is not UTF-8 (line {fault}); it was read as {shown}"]
 
@@ -73,37 +73,37 @@ def _known(forced: str) -> str:
     return "utf-8-sig" if name == "utf-8" else name
 
 
-def _first_fault(name: str, blocks: Iterator[bytes], encoding: str, nul_is_text: bool = False) -> int | None:
+def _first_fault(name: str, pieces: Iterator[bytes], encoding: str, nul_is_text: bool = False) -> int | None:
     """Line of the first bytes that are not in the encoding; a NUL byte anywhere is an error."""
     decoder, line, fault = codecs.getincrementaldecoder(encoding)(), 1, None
-    for block in blocks:
-        nul = -1 if nul_is_text else block.find(b"\0")
+    for piece in pieces:
+        nul = -1 if nul_is_text else piece.find(b"\0")
         if nul >= 0:
-            line += block.count(b"\n", 0, nul)
+            line += piece.count(b"\n", 0, nul)
             raise ValueError(f"{name}, line {line} holds a NUL byte: it is not text; save it again as UTF-8")
-        fault = _fault_in(decoder, block, line) if fault is None else fault
-        line += block.count(b"\n")
+        fault = _fault_in(decoder, piece, line) if fault is None else fault
+        line += piece.count(b"\n")
     return _fault_in(decoder, b"", line, final=True) if fault is None else fault
 
 
-def _fault_in(decoder: codecs.IncrementalDecoder, block: bytes, line: int, final: bool = False) -> int | None:
+def _fault_in(decoder: codecs.IncrementalDecoder, piece: bytes, line: int, final: bool = False) -> int | None:
     try:
-        decoder.decode(block, final)
+        decoder.decode(piece, final)
     except UnicodeDecodeError as error:
         return line + error.object[: error.start].count(b"\n")
     return None
 
 
-def _refuse_controls(name: str, block: bytes) -> None:
-    controls = len(block) - len(block.translate(None, CONTROLS))
-    if 100 * controls > len(block):
+def _refuse_controls(name: str, piece: bytes) -> None:
+    controls = len(piece) - len(piece.translate(None, CONTROLS))
+    if 100 * controls > len(piece):
         raise ValueError(f"{name} is not text: neither UTF-8 nor Windows-1252; save it again as UTF-8")
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
+def _pieces(path: Path) -> Iterator[bytes]:
     try:
         with open_bytes(path) as file:
-            while block := file.read(BLOCK):
-                yield block
+            while piece := file.read(PIECE):
+                yield piece
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path} is not a gzip file, or is truncated ({error}); pack it again") from error

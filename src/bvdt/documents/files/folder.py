@@ -1,4 +1,4 @@
-"""A folder of text files: one document a file, the subfolder perhaps its label."""
+"""A folder of text files: one document per file, the subfolder perhaps its label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON Lines in: one object a line; numbers stay the strings that were written."""
+"""JSON Lines in: one object per line; numbers stay the strings that were written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from .encoding import find_encoding, open_text
 from .table import Batch, Table
 
-CHUNK = 1000
+BATCH = 1000
 Record = tuple[int, dict[str, Any]]
 
 
@@ -32,13 +32,13 @@ def read_jsonl(path: Path, encoding: str | None = None, wanted: Collection[str] 
     """
     encoding, notes = find_encoding(path, encoding)
     records = _records(path, encoding)
-    first = list(itertools.islice(records, CHUNK))
+    first = list(itertools.islice(records, BATCH))
     if not first:
-        raise ValueError(f"{path} is empty; it needs one JSON object a line")
+        raise ValueError(f"{path} is empty; it needs one JSON object per line")
     columns = _keys(first)
     if not set(wanted) <= set(columns):
         columns = _keys(_records(path, encoding))
-    return Table(path, columns, _chunks(columns, first, records), notes=notes)
+    return Table(path, columns, _batches(columns, first, records), notes=notes)
 
 
 def _keys(records: Iterator[Record] | list[Record]) -> list[str]:
@@ -78,11 +78,11 @@ def _whole(value: Any) -> Any:
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _chunks(columns: list[str], first: list[Record], rest: Iterator[Record]) -> Iterator[Batch]:
+def _batches(columns: list[str], first: list[Record], rest: Iterator[Record]) -> Iterator[Batch]:
     records = first
     while records:
         yield Batch([line for line, _ in records], _column_of(columns, records))
-        records = list(itertools.islice(rest, CHUNK))
+        records = list(itertools.islice(rest, BATCH))
 
 
 def _column_of(columns: list[str], records: list[Record]) -> Callable[[int], Sequence[Any]]:

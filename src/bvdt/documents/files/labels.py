@@ -35,7 +35,7 @@ def read_labels(
     """One label or None for each document, and notes.
 
     A table with an id and a label column is joined by id. A table with one column, a file of any other
-    ending with one label a line (a blank line: not labelled) and a one-dimensional .npy go by order.
+    ending with one label per line (a blank line: not labelled) and a one-dimensional .npy go by order.
     """
     suffix = suffix_of(path)
     if suffix == ".npy":
@@ -112,7 +112,7 @@ def _in_order(path: Path, lines: list[str], to: Keyed, missing: str | None) -> L
     while len(lines) > len(to.ids) and not lines[-1].strip():
         lines = lines[:-1]
     if len(lines) != len(to.ids):
-        hint = "one label a line, a blank line for a document without"
+        hint = "one label per line, a blank line for a document without"
         if to.width == len(lines):
             hint = f"{to.path} has {to.width} columns: transpose it, rows are documents"
         raise ValueError(

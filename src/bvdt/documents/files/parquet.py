@@ -33,14 +33,14 @@ def read_parquet(path: Path) -> Table:
         names = list(file.schema_arrow.names)
     except (ValueError, OSError) as error:
         raise _damaged(path) from error
-    return Table(path, names, _chunks(path, file), unit="row")
+    return Table(path, names, _batches(path, file), unit="row")
 
 
 def _damaged(path: Path) -> ValueError:
     return ValueError(f"{path} is not a Parquet file, or is damaged or truncated; write it again")
 
 
-def _chunks(path: Path, file: Any) -> Iterator[Batch]:
+def _batches(path: Path, file: Any) -> Iterator[Batch]:
     row = 1
     batches = file.iter_batches(batch_size=BATCH)
     while True:

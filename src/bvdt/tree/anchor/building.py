@@ -1,8 +1,9 @@
 """The paper's anchor tree, Sections 2.3 and 3.3, for any Bregman divergence.
 
-Each set of n points grows ⌈√n⌉ anchors (:mod:`bvdt.tree.grow`), the anchors merge into a binary tree
-(:mod:`bvdt.tree.agglomerate`), and each anchor is split again until single points are left. The recursion
-runs level by level over arrays of segments: a segment is a node not yet split, one range of ``order``.
+Each set of n points grows ⌈√n⌉ anchors (:mod:`bvdt.tree.anchor.growing`), the anchors merge into a binary
+tree (:mod:`bvdt.tree.anchor.merging`), and each anchor is split again until single points are left. The
+recursion runs level by level over arrays of segments: a segment is a node not yet split, one range of
+``order``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .growing import Anchors, grow_anchors, grow_many
 from .jensen import divergence_of
 from .merging import Agglomeration, Merge, place
 
-_LARGE = 2000  # points from which a segment is grown alone: pruned, one call an anchor, threads over points
+_LARGE = 2000  # points from which a segment is grown alone: pruned, one call per anchor, threads over points
 _MAX_LEVELS = 40  # balanced data need fewer than ten, text fifteen, a million equal points twenty
 _BATCH_WORK = 1e8  # multiplications in one call for many small segments, so that Ctrl-C is answered
 
@@ -139,7 +140,7 @@ class _Builder:
         n = self.lifted.n_points
         level = _Segments(np.array([0]), np.array([0]), np.array([n]))
         while len(level.size):
-            # One number a point and level: a segment takes its lowest point's, wherever the segment lies.
+            # One number per point and level: a segment takes its lowest point's, wherever the segment lies.
             draws = rng.random(n)
             children = []
             for batch in self._batches(level):
@@ -190,8 +191,8 @@ class _Builder:
         first = (draws[lowest] * segments.size).astype(np.int64)
         wanted = _n_anchors(segments.size)
         if self.levels >= _MAX_LEVELS:
-            # Not in the paper. Outliers far from each other become anchors of one point, √n a level, O(N²) in
-            # all; one anchor without rivals is halved by distance instead, which ends in log₂ n levels.
+            # Not in the paper. Outliers far from each other become anchors of one point, √n per level, O(N²)
+            # in all; one anchor without rivals is halved by distance instead, which ends in log₂ n levels.
             wanted = np.ones_like(wanted)
         if len(wanted) == 1:
             anchors = grow_anchors(

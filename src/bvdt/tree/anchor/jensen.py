@@ -5,7 +5,7 @@
 | (22), cost of a merge  | φ    | |A|/(|A|+|B|) | Δ(A, B) / (|A| + |B|)             |
 | (23), stealing         | φ*   | 1/2           | d_thr, with a* and b* for a and b |
 
-Sparse points are x + e with a baseline e (see :mod:`bvdt.lift`). There f stands for
+Sparse points are x + e with a baseline e (see :mod:`bvdt.lifting.lifted`). There f stands for
 f_j(v) = φ(v + e_j) − φ(e_j), which is 0 at 0, so that sums run over supports only; the gap is the same.
 """
 

@@ -195,7 +195,7 @@ class Means:
 
 
 class SparseMeans:
-    """As :class:`Means` for one segment of many sparse pivots: O(support) a merge, never O(k·d)."""
+    """As :class:`Means` for one segment of many sparse pivots: O(support) per merge, never O(k·d)."""
 
     def __init__(self, pivots: Any, size: Float, f: Baselined) -> None:  # pivots: (k, d) CSR, size: (1, k)
         bounds = zip(pivots.indptr[:-1], pivots.indptr[1:], strict=True)
