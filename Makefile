@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS := plot,parquet,test,lint,docs
-SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/bvdt/_core/*)
-CXX_FILES := $(wildcard src/bvdt/_core/*.cpp src/bvdt/_core/*.hpp)
+CXX_FILES := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
+SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(filter-out cpp/tests/%,$(CXX_FILES))
 
 .PHONY: install demo test test-fast test-random lint format sanitize bench docs clean
 install: $(VENV)/.installed

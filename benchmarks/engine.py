@@ -3,7 +3,7 @@
 Data are random; the tree's leaves are in random order, the worst case for memory. Each time is the best of
 several. A 1-column product must move, a point: q 16, children 4, order 4, v 8 bytes read, out 8 written: 40
 bytes; the time to compare with is NumPy's for copying an array of as many. (The product also reads 20
-and writes 16 to deal the points into buckets and for the part above the chunks.) Run: python
+and writes 16 to deal the points into buckets and for the part above the subtrees.) Run: python
 benchmarks/engine.py
 """
 
@@ -79,10 +79,8 @@ def run(n_points: int) -> None:
     print(f"    copy that reads and writes as many together {1e3 * half:.2f} ms: {one / half:.2f}")
     print(f"  optimum {1e3 * solve:.2f} ms: {solve / one:.1f} × the 1-column product (< 12)")
     arrays = {"rows": coarsest.rows, "cols": coarsest.cols, "mean_divergence": dbar, "q": dbar}
-    names = ("weight", "child", "chunk", "top_weight", "top_child", "first_leaf")
-    arrays |= {f"product.{name}": getattr(product, name) for name in names}
-    arrays |= {f"buckets.{name}": array for name, array in vars(product.buckets).items()}
     per_point = {name: array.nbytes / n_points for name, array in arrays.items()}
+    per_point["product"] = product.prepared.nbytes / n_points
     print(f"  memory {sum(per_point.values()):.1f} bytes a point beyond tree and data (≤ 120): ", end="")
     print(", ".join(f"{name} {value:.1f}" for name, value in per_point.items()))
 

@@ -1,10 +1,10 @@
-"""Kernels: stateless functions of C-contiguous arrays; bad sizes raise ValueError.
+"""Kernels: functions of C-contiguous arrays. Malformed shapes and contents raise ValueError before one runs.
 
 Shapes: N points, d features, 2N − 1 nodes in pre-order, k columns; n points in play, S segments. The number
-of threads never changes a result.
+of threads never changes a result. All of it is C++ in ``cpp/kernels``, checked by ``cpp/bindings``.
 """
 
-from typing import Any, overload
+from typing import Any, TypedDict, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,22 @@ _F = NDArray[np.float64]
 _I = NDArray[np.int32]
 _L = NDArray[np.int64]
 
-# -- anchor.cpp: Eq. (7) and Proposition 1 -----------------------------------------------------------------
+class BuildInfo(TypedDict):
+    version: str
+    compiler: str  # name and version
+    openmp: bool  # without it there is one thread
+    openmp_version: str  # year and month of the specification, or empty
+    simd_bytes: int  # of the registers in use on this CPU: 16, 32 or 64
+    max_threads: int  # that OpenMP would start of its own accord; 1 without it
+
+def build_info() -> BuildInfo: ...
+
+# -- anchors: Eq. (7) and Proposition 1 --------------------------------------------------------------------
 
 @overload
 def anchor_steal(
-    X: _F,  # (N, d)
-    H: _F,  # (N, d)
+    x: _F,  # (N, d)
+    h: _F,  # (N, d)
     u: _F,  # (N,)
     w: _F,  # (N,)
     points: _I,  # (n,)
@@ -27,8 +37,7 @@ def anchor_steal(
     threshold: _F,  # (anchors so far,), or empty for no pruning
     pivot: int,  # the new one's position in points
     anchor: int,  # the new one's number
-    num_threads: int,
-    /,
+    threads: int,
 ) -> tuple[int, int]:
     """Gives a new anchor what is nearer to its pivot: (divergences evaluated, farthest position or −1)."""
 
@@ -47,13 +56,12 @@ def anchor_steal(
     threshold: _F,
     pivot: int,
     anchor: int,
-    num_threads: int,
-    /,
+    threads: int,
 ) -> tuple[int, int]: ...
 @overload
 def anchor_grow(
-    X: _F,  # (N, d)
-    H: _F,  # (N, d)
+    x: _F,  # (N, d)
+    h: _F,  # (N, d)
     u: _F,  # (N,)
     w: _F,  # (N,)
     points: _I,  # (n,)
@@ -64,8 +72,7 @@ def anchor_grow(
     pivot_offsets: _L,  # (S+1,) into pivots; the differences are the anchors wanted
     pivots: _I,  # (pivot_offsets[S],) filled
     grown: _I,  # (S,) filled: anchors grown
-    num_threads: int,
-    /,
+    threads: int,
 ) -> int:
     """All anchors of S segments, without pruning; returns the divergences evaluated."""
 
@@ -86,11 +93,10 @@ def anchor_grow(
     pivot_offsets: _L,
     pivots: _I,
     grown: _I,
-    num_threads: int,
-    /,
+    threads: int,
 ) -> int: ...
 
-# -- split.cpp and ward.cpp: 2-means and Ward's criterion in the lifted form ---------------------------------
+# -- Ward trees: 2-means and Ward's criterion in the lifted form -------------------------------------------
 
 @overload
 def split_level(
@@ -103,7 +109,6 @@ def split_level(
     smallest_side: float,
     seed: int,
     threads: int,
-    /,
 ) -> _L:  # (S'+1,)
     """Cuts every segment of more than ``cap`` points in two; returns the new bounds."""
 
@@ -121,19 +126,17 @@ def split_level(
     smallest_side: float,
     seed: int,
     threads: int,
-    /,
 ) -> _L: ...
 @overload
 def ward_chunks(
     x: _F,  # (N, d)
     h: _F,  # (N, d)
     weight: _F,  # (N,)
-    order: _I,  # (N,)
+    order: _I,  # points
     bounds: _L,  # (S+1,) into order
     pairs: _I,  # (n_merges, 2) filled, children before parents in each chunk
     costs: _F,  # (n_merges,) filled, ascending from child to parent
     threads: int,
-    /,
 ) -> None:
     """Ward's merges inside each chunk order[bounds[c] : bounds[c + 1]]; n_merges = points − chunks."""
 
@@ -150,11 +153,7 @@ def ward_chunks(
     pairs: _I,
     costs: _F,
     threads: int,
-    /,
 ) -> None: ...
-
-# -- merges.cpp ------------------------------------------------------------------------------------------
-
 def apply_merges(
     pairs: _I,  # (n_merges, 2) items; the first stands for both from then on
     cluster: _I,  # (n,) number of each item's cluster, changed: the remaining ones come first
@@ -177,7 +176,6 @@ def dense_group_means(
     group: _I,  # (N,)
     means: _F,  # (n_groups, d) filled
     threads: int,
-    /,
 ) -> None:
     """Weighted mean of each group's rows."""
 
@@ -191,24 +189,57 @@ def group_means(
     group: _I,  # (N,)
     n_groups: int,
     threads: int,
-    /,
 ) -> tuple[_L, _I, _F, _F]:
     """Weighted mean of each group's sparse points: (indptr, indices, x, h)."""
 
-# -- neighbors.cpp: nearest centres --------------------------------------------------------------------------
+# -- nearest centres ---------------------------------------------------------------------------------------
 
-def chunk_neighbors(*args: Any) -> None:
-    """Arguments: (x, h) or (indptr, indices, x, h, d); u, w (N,); order, bounds: chunks of points; index,
-    divergence (N, k): the lists, to which each point of a chunk offers all others; threads."""
+@overload
+def chunk_neighbors(
+    x: _F,  # (N, d)
+    h: _F,  # (N, d)
+    u: _F,  # (N,)
+    w: _F,  # (N,)
+    order: _I,  # points, each once at most
+    bounds: _L,  # (S+1,) into order
+    index: _I,  # (N, k) changed
+    divergence: _F,  # (N, k) changed
+    threads: int,
+) -> None:
+    """Offers each point of a chunk order[bounds[c] : bounds[c + 1]] all others of it."""
 
-def join_neighbors(*args: Any) -> None:
-    """As chunk_neighbors, for sparse points, with listed (N, k), a copy of index, in place of order, bounds:
-    each point is offered those listed by the points that it lists."""
-
-# -- cells.cpp: nearest centres of dense points --------------------------------------------------------------
+@overload
+def chunk_neighbors(
+    indptr: _L,
+    indices: _I,
+    x: _F,
+    h: _F,
+    d: int,
+    u: _F,
+    w: _F,
+    order: _I,
+    bounds: _L,
+    index: _I,
+    divergence: _F,
+    threads: int,
+) -> None: ...
+def join_neighbors(
+    indptr: _L,
+    indices: _I,
+    x: _F,
+    h: _F,
+    d: int,
+    u: _F,
+    w: _F,
+    listed: _I,  # (N, k) a copy of index; −1 for nobody
+    index: _I,  # (N, k) changed
+    divergence: _F,  # (N, k) changed
+    threads: int,
+) -> None:
+    """Offers each point those listed by the points that it lists."""
 
 class Cells:
-    """Dense points packed cell by cell."""
+    """Dense points packed cell by cell; keeps x, h, u and w, and copies of the rest."""
 
     def __init__(
         self,
@@ -230,24 +261,39 @@ class Cells:
         threads: int,
     ) -> None: ...
 
-# -- blocks.cpp: Eq. (20) ------------------------------------------------------------------------------------
+# -- sums over the tree, and blocks: Eq. (20) --------------------------------------------------------------
+
+def node_sums(
+    values: _F,  # (N,)
+    size: _I,  # (2N−1,)
+    order: _I,  # (N,)
+    threads: int,
+) -> _F:  # (2N−1,)
+    """Sum of the values over the points of every node."""
+
+def path_sums(
+    values: _F,  # (2N−1,)
+    size: _I,  # (2N−1,)
+    order: _I,  # (N,)
+    threads: int,
+) -> _F:  # (N,)
+    """Sum of the values over the nodes from the root to every point's leaf."""
 
 def coarsest_dense(
-    X: _F,  # (N, d)
-    H: _F,  # (N, d)
+    x: _F,  # (N, d)
+    h: _F,  # (N, d)
     U: _F,  # (2N−1,)
     W: _F,  # (2N−1,)
     size: _I,  # (2N−1,)
     order: _I,  # (N,)
     out: _F,  # (2N−1,) d̄ of (node, sibling); the root's entry is left alone
     threads: int,
-    /,
 ) -> None: ...
 def coarsest_sparse(
     indptr: _L,  # (N+1,)
     indices: _I,  # (nnz,)
-    X: _F,  # (nnz,)
-    H: _F,  # (nnz,)
+    x: _F,  # (nnz,)
+    h: _F,  # (nnz,)
     d: int,
     U: _F,  # (2N−1,)
     W: _F,  # (2N−1,)
@@ -256,16 +302,14 @@ def coarsest_sparse(
     order: _I,  # (N,)
     out: _F,  # (2N−1,)
     threads: int,
-    /,
 ) -> None: ...
 def pair_dots_dense(
-    X: _F,  # (n, d)
-    H: _F,  # (m, d)
+    x: _F,  # (n, d)
+    h: _F,  # (m, d)
     a: _I,  # (p,)
     b: _I,  # (p,)
-    out: _F,  # (p,) ⟨X[a], H[b]⟩
+    out: _F,  # (p,) ⟨x[a], h[b]⟩
     threads: int,
-    /,
 ) -> None: ...
 def pair_dots_sparse(
     x_indptr: _L,
@@ -279,10 +323,9 @@ def pair_dots_sparse(
     b: _I,  # (p,)
     out: _F,  # (p,)
     threads: int,
-    /,
 ) -> None: ...
 
-# -- curve.cpp: the bound a row as a function of θ = 1/β -----------------------------------------------------
+# -- the bound per row as a function of θ = 1/β: (c, entropy, −dc/dθ, d²c/dθ²) -----------------------------
 
 def curve_coarsest(
     size: _I,  # (2N−1,)
@@ -290,8 +333,7 @@ def curve_coarsest(
     mean_divergence: _F,  # (2N−2,)
     bandwidth: float,
     threads: int,
-    /,
-) -> tuple[float, float, float, float]: ...  # c, entropy, −dc/dθ, d²c/dθ²
+) -> tuple[float, float, float, float]: ...
 def curve_blocks(
     size: _I,  # (2N−1,)
     parent: _I,  # (2N−1,)
@@ -300,10 +342,9 @@ def curve_blocks(
     mean_divergence: _F,  # (n_blocks,)
     bandwidth: float,
     threads: int,
-    /,
 ) -> tuple[float, float, float, float]: ...
 
-# -- optimum.cpp: Eq. (18) under Eq. (3) ---------------------------------------------------------------------
+# -- the optimum: Eq. (18) under Eq. (3) -------------------------------------------------------------------
 
 def optimum_coarsest(
     size: _I,  # (2N−1,)
@@ -314,7 +355,6 @@ def optimum_coarsest(
     log_value: _F,  # out (2N−1,)
     mass_below: _F,  # out (2N−1,)
     threads: int,
-    /,
 ) -> None: ...
 def optimum_blocks(
     size: _I,  # (2N−1,)
@@ -327,42 +367,34 @@ def optimum_blocks(
     log_value: _F,  # out (2N−1,)
     mass_below: _F,  # out (2N−1,)
     threads: int,
-    /,
 ) -> None: ...
 
-# -- product.cpp: Q v and Qᵀ v -------------------------------------------------------------------------------
+# -- Q v and Qᵀ v ------------------------------------------------------------------------------------------
 
-def product_coarsest(
-    order: _I,  # (N,)
-    first_leaf: _I,  # (n_chunks + 1,)
-    chunk: _I,  # (N,)
-    child: NDArray[np.uint16],  # (N − n_chunks, 2)
-    weight: _F,  # (N − n_chunks, 2)
-    top_child: _I,  # (n_chunks − 1, 2)
-    top_weight: _F,  # (n_chunks − 1, 2)
-    v: NDArray[Any],  # (N, k) float32 or float64
-    out: NDArray[Any],  # (N, k) as v
-    transpose: bool,
-    threads: int,
-    /,
-) -> None: ...
-def product_column(
-    first_leaf: _I,  # (n_chunks + 1,)
-    chunk: _I,  # (N,)
-    child: NDArray[np.uint16],  # (N − n_chunks, 2)
-    weight: _F,  # (N − n_chunks, 2)
-    top_child: _I,  # (n_chunks − 1, 2)
-    top_weight: _F,  # (n_chunks − 1, 2)
-    bucket: NDArray[np.uint16],  # (N,)
-    slot: NDArray[np.uint16],  # (N,)
-    first_chunk: _I,  # (n_buckets + 1,)
-    start: _I,  # (n_ranges, n_buckets)
-    v: NDArray[Any],  # (N,) float32 or float64
-    out: NDArray[Any],  # (N,) as v
-    transpose: bool,
-    threads: int,
-    /,
-) -> None: ...
+class CoarsestProduct:
+    """Q of the coarsest partition, prepared; owns all it reads."""
+
+    def __init__(
+        self,
+        size: _I,  # (2N−1,)
+        order: _I,  # (N,)
+        q: _F,  # (2N−2,) q[k − 1] belongs to the block of node k and its sibling
+        subtree_points: int,
+        bucket_points: int,
+    ) -> None: ...
+    def symmetric(self) -> CoarsestProduct:
+        """(Q + Qᵀ)/2, which shares all but the probabilities."""
+
+    def apply(
+        self,
+        v: NDArray[Any],  # (N, k) float32 or float64
+        out: NDArray[Any],  # (N, k) as v
+        transpose: bool,
+        threads: int,
+    ) -> None: ...
+    @property
+    def nbytes(self) -> int: ...
+
 def product_blocks(
     size: _I,  # (2N−1,)
     parent: _I,  # (2N−1,)
@@ -373,5 +405,4 @@ def product_blocks(
     v: NDArray[Any],  # (N, k) float32 or float64
     out: NDArray[Any],  # (N, k) as v
     threads: int,
-    /,
 ) -> None: ...

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bvdt import BlockPartition, Tree, _core
+from bvdt import BlockPartition, Tree
 from bvdt.blocks.sums import NodeSums, block_divergences
 from helpers.engine_cases import (
     DIVERGENCES,
@@ -106,30 +106,6 @@ def test_sparse_divergences_with_few_features_clear_their_sums():
         coarsest = BlockPartition.coarsest(tree)
         expected = slow_divergences(lifted, tree, coarsest)
         assert_allclose(block_divergences(lifted, tree, coarsest, 2), expected, rtol=1e-9, atol=1e-11)
-
-
-@pytest.mark.kernel
-def test_kernels_refuse_wrong_sizes():
-    rng = np.random.default_rng(4)
-    X, u = rng.random((5, 3)), np.zeros(9)
-    tree = random_tree(5, rng)
-    with pytest.raises(ValueError, match="one row a point"):
-        _core.coarsest_dense(X[:4], X[:4], u, u, tree.size, tree.order, np.zeros(9), 1)
-    with pytest.raises(ValueError, match="one entry a node"):
-        _core.coarsest_dense(X, X, u[:3], u, tree.size, tree.order, np.zeros(9), 1)
-    broken = np.array([5, 4, 4, 4, 1, 1, 1, 1, 1], np.int32)
-    with pytest.raises(ValueError, match="pre-order"):
-        _core.coarsest_dense(X, X, u, u, broken, tree.order, np.zeros(9), 1)
-    with pytest.raises(ValueError, match="order"):
-        _core.coarsest_dense(X, X, u, u, tree.size, tree.order + np.int32(1), np.zeros(9), 1)
-    pair = np.array([5], np.int32)
-    with pytest.raises(ValueError, match="outside"):
-        _core.pair_dots_dense(X, X, pair, pair, np.zeros(1), 1)
-    indptr, indices = np.arange(6), np.full(5, 3, np.int32)
-    with pytest.raises(ValueError, match="indices"):
-        _core.coarsest_sparse(
-            indptr, indices, np.ones(5), np.ones(5), 3, u, u, tree.size, tree.start, tree.order, u.copy(), 1
-        )
 
 
 def test_tree_of_two():

@@ -158,35 +158,6 @@ def test_duplicates_and_points_without_neighbours():
     assert_allclose(bvdt.transition_matrix(np.array([[1.0], [2.0]]), near=1).toarray(), [[0, 1], [1, 0]])
 
 
-@pytest.mark.kernel
-def test_kernels_refuse_what_does_not_fit():
-    lifted = random_lifted("gid", 10, np.random.default_rng(0))
-    call, (indices, divergences) = (*lifted.arrays, lifted.u, lifted.w), empty_lists(10, 2)
-    order, bounds = np.arange(10, dtype=np.int32), np.array([0, 10])
-    with pytest.raises(ValueError, match=r"\(N, k\)"):
-        _core.chunk_neighbors(*call, order, bounds, indices[:5], divergences[:5], 1)
-    with pytest.raises(ValueError, match="one value a point"):
-        _core.chunk_neighbors(*lifted.arrays, lifted.u[:3], lifted.w, order, bounds, indices, divergences, 1)
-    with pytest.raises(ValueError, match="order and bounds"):
-        _core.chunk_neighbors(*call, order, np.array([0, 11]), indices, divergences, 1)
-    cells = _core.Cells(*call, order, bounds, 1)
-    with pytest.raises(ValueError, match=r"\(N, k\)"):
-        cells.search(0, 1, 10, indices[:5], divergences[:5], 1)
-    for first, last, pairs in ((0, 2, 10), (-1, 1, 10), (0, 1, 2)):
-        with pytest.raises(ValueError, match="cells that there are"):
-            cells.search(first, last, pairs, indices, divergences, 1)
-    with pytest.raises(ValueError, match="one value a point"):
-        _core.Cells(*lifted.arrays, lifted.u[:3], lifted.w, order, bounds, 1)
-    with pytest.raises(ValueError, match="0…N − 1"):
-        _core.Cells(*call, order + 1, bounds, 1)
-    for wrong in ([0, 11], [0, 5], [0, 5, 5, 10]):
-        with pytest.raises(ValueError, match="bounds must"):
-            _core.Cells(*call, order, np.array(wrong), 1)
-    stored = random_lifted("gid", 10, np.random.default_rng(0), as_sparse=True)
-    with pytest.raises(ValueError, match="one row a point"):
-        _core.join_neighbors(*stored.arrays, stored.u, stored.w, indices[:5], indices, divergences, 1)
-
-
 def test_text(data_folder):
     """Sports articles: all points are one chunk, so all true nearest centres are found."""
     with np.load(data_folder / "bbcsport.npz") as file:

@@ -1,5 +1,8 @@
 """Products, transposes, rows and dense forms agree; threads and dtypes behave."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,9 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.linalg import aslinearoperator, eigs, eigsh, gmres
 
 import bvdt
-import bvdt.operators.products
-from bvdt import TransitionOperator, _core
-from bvdt.operators.products import BlockProduct
+from bvdt import TransitionOperator
+from bvdt.operators.products import BlockProduct, CoarsestProduct
 from bvdt.operators.single_tree import row_values
 from helpers.engine_cases import (
     DIVERGENCES,
@@ -32,21 +34,23 @@ def random_operator(n_points, n_splits, rng, chain=False, bandwidth=1.0):
     )
 
 
-@pytest.fixture(params=[4, 2048], ids=["small chunks", "one chunk"])
-def _chunks(request, monkeypatch):
-    monkeypatch.setattr(bvdt.operators.products, "CHUNK_POINTS", request.param)
+def with_limits(op, **limits):
+    """The same operator, with subtrees and buckets of other sizes in its product."""
+    if isinstance(op._product, CoarsestProduct):
+        op._product = CoarsestProduct(op.tree, op.partition.q, **limits)
+    return op
 
 
 @pytest.mark.kernel
-@pytest.mark.usefixtures("_chunks")
+@pytest.mark.parametrize("subtree_points", [4, 2048], ids=["small subtrees", "one subtree"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_columns", [None, 1, 2, 20, 70])
 @pytest.mark.parametrize("n_splits", [0, 200])
 @pytest.mark.parametrize("chain", [False, True])
-def test_products_equal_the_dense_product(dtype, n_columns, n_splits, chain):
+def test_products_equal_the_dense_product(dtype, n_columns, n_splits, chain, subtree_points):
     """1e-12 relative (float64), threads 1 and 2 identical, Q and Qᵀ."""
     rng = np.random.default_rng(0)
-    op = random_operator(100, n_splits, rng, chain).astype(dtype)
+    op = with_limits(random_operator(100, n_splits, rng, chain), subtree_points=subtree_points).astype(dtype)
     Q = dense_matrix(op.tree, op.partition, op.partition.q)
     v = rng.random(100 if n_columns is None else (100, n_columns)).astype(dtype)
     tolerance = 1e-12 if dtype == np.float64 else 3e-7
@@ -64,12 +68,10 @@ def test_products_equal_the_dense_product(dtype, n_columns, n_splits, chain):
 @pytest.mark.kernel
 @pytest.mark.parametrize("bucket_points", [1, 37, 32_768])
 @pytest.mark.parametrize("n_points", [2, 3, 17, 700])
-def test_one_column_equals_the_same_among_many(monkeypatch, bucket_points, n_points):
+def test_one_column_equals_the_same_among_many(bucket_points, n_points):
     """The buckets of one column, against the kernel that visits the points in their order."""
-    monkeypatch.setattr(bvdt.operators.products, "CHUNK_POINTS", 8)
-    monkeypatch.setattr(bvdt.operators.products, "BUCKET_POINTS", bucket_points)
     rng = np.random.default_rng(n_points)
-    op = random_operator(n_points, 0, rng)
+    op = with_limits(random_operator(n_points, 0, rng), subtree_points=8, bucket_points=bucket_points)
     v = rng.random(n_points)
     for operator in (op, op.T):
         assert_allclose(operator @ v, (operator @ np.stack([v, v], axis=1))[:, 0], rtol=1e-14)
@@ -187,26 +189,30 @@ def test_no_cancellation():
 @pytest.mark.kernel
 def test_kernels_refuse_wrong_sizes():
     op = random_operator(10, 0, np.random.default_rng(0))
-    v = np.ones((9, 1))
-    with pytest.raises(ValueError, match="N entries"):
-        op._product.apply(v, np.empty_like(v), False, 1)
-    two = np.ones((9, 2))
-    with pytest.raises(ValueError, match="N rows"):
-        op._product.apply(two, np.empty_like(two), False, 1)
-    with pytest.raises(ValueError, match="N rows"):
-        BlockProduct(op.tree, op.partition, op.partition.q).apply(v, np.empty_like(v), False, 1)
-    plan = op._product
-    with pytest.raises(ValueError, match="a row for each internal node"):
-        _core.product_coarsest(
-            plan.order, plan.first_leaf, plan.chunk, plan.child[1:], plan.weight, plan.top_child,
-            plan.top_weight, np.ones((10, 2)), np.ones((10, 2)), False, 1,
-        )  # fmt: skip
-    by, v = plan.buckets, np.ones(10)
-    with pytest.raises(ValueError, match="one entry a point"):
-        _core.product_column(
-            plan.first_leaf, plan.chunk, plan.child, plan.weight, plan.top_child, plan.top_weight,
-            by.of_point[1:], by.slot, by.first_chunk, by.start, v, np.empty_like(v), False, 1,
-        )  # fmt: skip
+    for columns in (1, 2):
+        v = np.ones((9, columns))
+        with pytest.raises(ValueError, match="N rows"):
+            op._product.apply(v, np.empty_like(v), False, 1)
+        with pytest.raises(ValueError, match="N rows"):
+            BlockProduct(op.tree, op.partition, op.partition.q).apply(v, np.empty_like(v), False, 1)
+
+
+@pytest.mark.kernel
+def test_a_prepared_product_is_its_own():
+    """No change of the arrays it was made from reaches it, and copies prepare their own."""
+    rng = np.random.default_rng(0)
+    op = random_operator(50, 0, rng)
+    v, q = rng.random((50, 3)), op.partition.q.copy()
+    product = CoarsestProduct(op.tree, q)
+    before, after = np.empty_like(v), np.empty_like(v)
+    product.apply(v, before, False, 1)
+    q[:] = np.nan
+    product.apply(v, after, False, 1)
+    assert_array_equal(after, before)
+    for other in (copy.copy(op), copy.deepcopy(op), pickle.loads(pickle.dumps(op))):
+        assert_array_equal(other @ v, op @ v)
+        assert_array_equal(other.T @ v, op.T @ v)
+        assert_array_equal(other._times_both(v), op._times_both(v))
 
 
 def test_facade_refuses_what_it_cannot_do():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from bvdt import Tree, _core, divergences
+from bvdt import Tree, divergences
 from bvdt.lifting.lifted import lift
 from bvdt.tree.anchor import building as anchor
 from bvdt.tree.anchor.building import anchor_tree
@@ -300,22 +300,3 @@ def test_refuses_what_it_cannot_do():
         anchor_tree(lifted, merge="ward")
     with pytest.raises(ValueError, match="n_jobs"):
         anchor_tree(lifted, n_jobs=0)
-
-
-def test_kernels_refuse_bad_sizes():
-    lifted = lifted_for("gid", np.random.default_rng(0), 10)
-    points = np.arange(10, dtype=np.int32)
-    given = *lifted.arrays, lifted.u, lifted.w
-    state = np.full(10, np.inf), np.zeros(10, np.int32)
-    with pytest.raises(ValueError, match="position"):
-        _core.anchor_steal(*given, points, *state, np.empty(0), 10, 0, 1)
-    with pytest.raises(ValueError, match="owner"):
-        _core.anchor_steal(*given, points, state[0], state[1] + 2, np.zeros(2), 0, 2, 1)
-    with pytest.raises(ValueError, match="length of points"):
-        _core.anchor_steal(*given, points[:9], *state, np.empty(0), 0, 0, 1)
-    with pytest.raises(ValueError, match="valid indices"):
-        grow_anchors(lifted, points + 1, 0, 2)
-    with pytest.raises(ValueError, match="within points"):
-        grow_many(lifted, points, np.array([6, 6]), np.array([0, 0]), np.array([2, 2]))
-    with pytest.raises(ValueError, match="first pivot"):
-        grow_many(lifted, points, np.array([5, 5]), np.array([0, 5]), np.array([2, 2]))

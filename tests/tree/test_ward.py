@@ -301,23 +301,3 @@ def test_refuses_bad_settings(bad):
     lifted = lift(np.eye(4), "squared_euclidean")
     with pytest.raises(ValueError, match=next(iter(bad))):
         ward_tree(lifted, **bad)
-
-
-def test_kernels_refuse_arrays_that_do_not_fit():
-    x, weight = np.eye(4), np.ones(4)
-    order, bounds = np.arange(4, dtype=np.int32), np.array([0, 4])
-    pairs, costs = np.empty((3, 2), np.int32), np.empty(3)
-    with pytest.raises(ValueError, match="split_level"):
-        _core.split_level(x, x, weight[:3], order, bounds, 2, 0.02, 0, 1)
-    with pytest.raises(ValueError, match="ward_chunks"):
-        _core.ward_chunks(x, x, weight, order, bounds, pairs[:2], costs, 1)
-    with pytest.raises(ValueError, match="apply_merges"):
-        _core.apply_merges(np.array([[0, 1], [0, 1]], np.int32), order.copy(), 4, pairs[:2], order.copy())
-    with pytest.raises(ValueError, match="pre_order"):
-        Tree.from_merges([[0, 1], [0, 2]])
-    s = sparse.csr_array(x)
-    call = (s.indptr.astype(np.int64), s.indices, s.data, s.data, 4, weight)
-    with pytest.raises(ValueError, match="group_means"):
-        _core.group_means(*call, np.array([0, 1, 2, 9], np.int32), 3, 1)
-    with pytest.raises(ValueError, match="dense_group_means"):
-        _core.dense_group_means(x, weight, np.array([0, 1, 2, 9], np.int32), np.empty((3, 4)), 1)

@@ -19,7 +19,7 @@ def show_config() -> None:
         "bvdt": version("bvdt"),
         "compiler": built["compiler"],
         "registers in use": f"{8 * built['simd_bytes']} bit",
-        "OpenMP": built["openmp"] or "no: built without threads",
+        "OpenMP": built["openmp_version"] if built["openmp"] else "no: built without threads",
         "threads": str(n_threads(None) if built["openmp"] else 1),
         "Python": f"{platform.python_version()} on {platform.platform()}",
         "NumPy": np.__version__,

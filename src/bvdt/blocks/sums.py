@@ -16,21 +16,10 @@ from ..lifting import Lifted, pair_dots
 from ..tree import Tree
 from .partition import BlockPartition
 
-_BATCH = 1 << 16  # nodes handled at once: the temporaries stay small and in the cache
 
-
-def sums_by_node(values: Float, tree: Tree) -> Float:  # (N,) -> (2N−1,)
-    """Sum of a value over the points of every node: U(A) and W(B) (theory: Block sums), from running sums."""
-    # Per-node sums differ from a running sum's difference by rounding only of the larger operand, so the
-    # running sum is kept in extended precision where the platform has it.
-    total = np.zeros(tree.n_points + 1, np.longdouble)
-    np.cumsum(values[tree.order], out=total[1:])
-    sums = np.empty(tree.n_nodes)
-    for first in range(0, tree.n_nodes, _BATCH):
-        nodes = slice(first, first + _BATCH)
-        start = tree.start[nodes]
-        sums[nodes] = total[start + tree.size[nodes]] - total[start]
-    return sums
+def sums_by_node(values: Float, tree: Tree, n_jobs: int | None = None) -> Float:  # (N,) -> (2N−1,)
+    """Sum of a value over the points of every node: U(A) and W(B) (theory: Block sums)."""
+    return _core.node_sums(values, tree.size, tree.order, n_threads(n_jobs))
 
 
 def block_divergences(
@@ -40,7 +29,7 @@ def block_divergences(
     if not partition.is_coarsest:
         return NodeSums.of(lifted, tree).mean_divergences(partition.rows, partition.cols, n_jobs)
     out = np.zeros(tree.n_nodes)
-    U, W = sums_by_node(lifted.u, tree), sums_by_node(lifted.w, tree)
+    U, W = sums_by_node(lifted.u, tree, n_jobs), sums_by_node(lifted.w, tree, n_jobs)
     tree_arrays = (tree.size, tree.start, tree.order) if lifted.is_sparse else (tree.size, tree.order)
     kernel: Any = _core.coarsest_sparse if lifted.is_sparse else _core.coarsest_dense
     kernel(*lifted.arrays, U, W, *tree_arrays, out, n_threads(n_jobs))

@@ -60,10 +60,12 @@ def _search_chunks(
     with stage(progress, "nearest centres", rounds + joins) as advance:
         for _ in range(rounds):
             chunks = cut_into_chunks(lifted, CHUNK, rng, n_jobs)
-            _core.chunk_neighbors(*call, *chunks, indices, divergences, threads)
+            offered = (*call, *chunks, indices, divergences, threads)
+            _core.chunk_neighbors(*offered)
             advance(1)
         for _ in range(joins):
-            _core.join_neighbors(*call, indices.copy(), indices, divergences, threads)
+            offered = (*call, indices.copy(), indices, divergences, threads)
+            _core.join_neighbors(*offered)
             advance(1)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from .. import _core
 from .._support.arrays import Float
 from .._support.running import n_threads
 from ..blocks import (
@@ -196,11 +197,5 @@ def row_values(op: TransitionOperator) -> Float:  # (N,)
     rows, cols = op.partition.rows, op.partition.cols
     log_q = np.log(q, out=np.zeros_like(q), where=q > 0)
     terms = -tree.size[cols] * q * (op.mean_divergence / op.bandwidth + log_q)
-    at_node = np.bincount(rows, terms, minlength=tree.n_nodes).astype(np.longdouble)
-    # A node's points are a range: add where it starts, take away behind its end, and run the sum.
-    change = np.zeros(tree.n_points + 1, np.longdouble)
-    np.add.at(change, tree.start, at_node)
-    np.subtract.at(change, tree.start + tree.size, at_node)
-    values = np.empty(tree.n_points)
-    values[tree.order] = np.cumsum(change[:-1])
-    return values
+    at_node = np.bincount(rows, terms, minlength=tree.n_nodes).astype(np.float64, copy=False)
+    return _core.path_sums(at_node, tree.size, tree.order, n_threads(op.n_jobs))

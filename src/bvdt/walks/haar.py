@@ -86,4 +86,4 @@ class TreeLaplacian:
         between = np.empty(self.tree.n_nodes)
         between[left] = between[right] = within[self.tree.left >= 0] - share / (n_a * n_b)
         diagonal = within[self.tree.leaf_nodes()]
-        return CoarsestProduct.of(self.tree, between[1:]), diagonal
+        return CoarsestProduct(self.tree, between[1:]), diagonal

@@ -127,9 +127,9 @@ class _Segments:
 class _Builder:
     """The arrays that grow into a tree: subtree sizes in pre-order, and the points' order."""
 
-    def __init__(self, lifted: Lifted, merge: Merge, num_threads: int) -> None:
+    def __init__(self, lifted: Lifted, merge: Merge, threads: int) -> None:
         n = lifted.n_points
-        self.lifted, self.num_threads = lifted, num_threads
+        self.lifted, self.threads = lifted, threads
         self.agglomeration = Agglomeration(lifted, merge)
         self.node_size = np.ones(2 * n - 1, np.int32)
         self.order = np.arange(n, dtype=np.int32)
@@ -195,13 +195,9 @@ class _Builder:
             # in all; one anchor without rivals is halved by distance instead, which ends in log₂ n levels.
             wanted = np.ones_like(wanted)
         if len(wanted) == 1:
-            anchors = grow_anchors(
-                self.lifted, points, int(first[0]), int(wanted[0]), num_threads=self.num_threads
-            )
+            anchors = grow_anchors(self.lifted, points, int(first[0]), int(wanted[0]), threads=self.threads)
         else:
-            anchors = grow_many(
-                self.lifted, points, segments.size, first, wanted, num_threads=self.num_threads
-            )
+            anchors = grow_many(self.lifted, points, segments.size, first, wanted, threads=self.threads)
         self.evaluations += anchors.evaluations
         self.brute_force += int((segments.size * np.diff(anchors.offsets)).sum())
         return anchors

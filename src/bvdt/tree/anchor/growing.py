@@ -57,7 +57,7 @@ class Anchors:
 
 
 def grow_anchors(
-    lifted: Lifted, points: Int, first: int, n_anchors: int, *, prune: bool = True, num_threads: int = 1
+    lifted: Lifted, points: Int, first: int, n_anchors: int, *, prune: bool = True, threads: int = 1
 ) -> Anchors:
     """At most ``n_anchors`` anchors of one segment; ``first`` is the first pivot's position in ``points``.
 
@@ -72,7 +72,7 @@ def grow_anchors(
     while position >= 0 and len(pivots) < n_anchors:
         pivot = int(points[position])
         limits = threshold(pivots, pivot) if threshold and pays and pivots else _NO_THRESHOLD
-        done, position = _steal(*given, distance, owner, limits, position, len(pivots), num_threads)
+        done, position = _steal(*given, distance, owner, limits, position, len(pivots), threads)
         pivots.append(pivot)
         evaluations += done
         if 4 * len(pivots) >= n_anchors:
@@ -81,7 +81,7 @@ def grow_anchors(
 
 
 def grow_many(
-    lifted: Lifted, points: Int, sizes: Long, first: Long, n_anchors: Long, *, num_threads: int = 1
+    lifted: Lifted, points: Int, sizes: Long, first: Long, n_anchors: Long, *, threads: int = 1
 ) -> Anchors:  # points: (Σ sizes,); sizes, first, n_anchors: (S,)
     """Anchors of many small segments at once, without pruning; as :func:`grow_anchors` for each."""
     wanted = np.concatenate([[0], np.cumsum(n_anchors)])
@@ -89,7 +89,7 @@ def grow_many(
     pivots, grown = np.full(wanted[-1], -1, np.int32), np.zeros(len(sizes), np.int32)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     given = (*lifted.arrays, lifted.u, lifted.w, points)
-    evaluations = _grow(*given, distance, owner, offsets, first, wanted, pivots, grown, num_threads)
+    evaluations = _grow(*given, distance, owner, offsets, first, wanted, pivots, grown, threads)
     offsets = np.concatenate([[0], np.cumsum(grown)])
     return Anchors(pivots[pivots >= 0].astype(np.int64), offsets, owner, distance, evaluations)
 

@@ -1,0 +1,71 @@
+// What the bindings look at before a kernel runs: shapes, and every value that could send it outside an array
+// or keep it running for ever. All of it O(size). A failed check throws std::invalid_argument, Python's
+// ValueError, with a sentence: the object, what it needs, and its value.
+//
+// Plain pointers and numbers, without nanobind.
+#pragma once
+
+#include <cstdint>
+#include <sstream>
+#include <stdexcept>
+
+#include "../kernels/points.hpp"
+
+namespace bvdt {
+
+template <typename... Words>
+void require(bool holds, const Words&... sentence) {
+    if (holds) return;
+    std::ostringstream message;
+    (message << ... << sentence);
+    throw std::invalid_argument(message.str());
+}
+
+void check_threads(int threads);
+
+// `name` needs so many entries, one per `what`.
+void check_length(const char* name, int64_t length, int64_t needed, const char* what);
+
+// Every value in 0 … limit − 1 (from `least` on: −1 where that stands for nobody).
+void check_indices(const char* name, const int32_t* values, int64_t count, int64_t limit, int threads = 1,
+                   int32_t least = 0);
+
+// Each of 0 … limit − 1 at most once.
+void check_distinct(const char* name, const int32_t* values, int64_t count, int64_t limit);
+
+// Offsets that start at `first` or later, ascend, strictly or not, and end at `last` or before.
+struct Ends {
+    int64_t first, last;
+    bool exactly;  // they start at first and end at last
+};
+void check_offsets(const char* name, const int64_t* offsets, int64_t count, const Ends& ends,
+                   bool may_be_equal);
+
+// Numbers of points: within the range in which Ward's costs, products of two of them in single precision, are
+// neither zero, infinite, nor not a number.
+void check_weights(const double* weight, int64_t count);
+
+void check_finite(const char* name, const double* values, int64_t count, int threads);
+
+// A CSR matrix of which nnz entries are stored; or only the rows named, whose other rows no one will read.
+void check_csr(const SparseRows& rows, int64_t nnz, int threads);
+void check_csr_rows(const SparseRows& rows, int64_t nnz, const int32_t* row, int64_t count, int threads);
+
+// Pre-order sizes of a binary tree; returns its number of points.
+int64_t check_sizes(const int32_t* size, int64_t n_nodes, int threads);
+// The same with every node's parent (−1 for the root), or with its first leaf.
+int64_t check_parents(const int32_t* size, const int32_t* parent, int64_t n_nodes, int threads);
+void check_starts(const int32_t* size, const int32_t* start, int64_t n_nodes);
+
+// Blocks grouped by one of their nodes: those of node k are first[k] … first[k + 1], `other` their other
+// node.
+void check_blocks(const int64_t* first, int64_t n_first, const int32_t* other, int64_t n_blocks,
+                  int64_t n_nodes, int threads);
+
+// Merges of n items of which the second is gone afterwards.
+void check_pairs(const int32_t* pairs, int64_t count, int64_t n);
+
+// Merges of clusters: point i is cluster i, merge t makes cluster N + t, and each is merged once.
+void check_linkage(const int32_t* linkage, int64_t n_merges);
+
+}  // namespace bvdt

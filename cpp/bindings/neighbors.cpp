@@ -1,0 +1,80 @@
+// Nearest centres from chunks and from neighbours of neighbours: see kernels/neighbors.hpp.
+#include "../kernels/neighbors.hpp"
+
+#include "arrays.hpp"
+
+namespace bvdt {
+namespace {
+
+using Indices = MutableMatrix<int32_t>;
+using Divergences = MutableMatrix<double>;
+
+NeighborLists checked_lists(const Indices& index, const Divergences& divergence, int64_t n) {
+    const int64_t k = columns(index);
+    require(k >= 1, "index needs at least 1 column; it has ", k);
+    check_matrix("index", rows(index), k, n, k);
+    check_matrix("divergence", rows(divergence), columns(divergence), n, k);
+    return {index.data(), divergence.data(), k};
+}
+
+Levels checked_levels(const Vector<double>& u, const Vector<double>& w, int64_t n) {
+    check_length("u", rows(u), n, "point");
+    check_length("w", rows(w), n, "point");
+    return {u.data(), w.data()};
+}
+
+template <typename Points>
+void offer_chunks(const Points& points, const Vector<double>& u, const Vector<double>& w,
+                  const Vector<int32_t>& order, const Vector<int64_t>& bounds, const Indices& index,
+                  const Divergences& divergence, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    const Levels levels = checked_levels(u, w, points.n);
+    const NeighborLists lists = checked_lists(index, divergence, points.n);
+    check_distinct("order", order.data(), rows(order), points.n);
+    check_offsets("bounds", bounds.data(), rows(bounds), {0, rows(order), false}, true);
+    chunk_neighbors(points, levels, {order.data(), bounds.data(), rows(bounds) - 1}, lists, threads);
+}
+
+void join_sparse(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h,
+                 int64_t d, Vector<double> u, Vector<double> w, Matrix<int32_t> listed, Indices index,
+                 Divergences divergence, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    const SparsePoints points = Csr{indptr, indices, x, h, d}.checked(threads);
+    const Levels levels = checked_levels(u, w, points.n);
+    const NeighborLists lists = checked_lists(index, divergence, points.n);
+    check_matrix("listed", rows(listed), columns(listed), points.n, columns(listed));
+    check_indices("listed", listed.data(), static_cast<int64_t>(listed.size()), points.n, threads, -1);
+    require(listed.data() != index.data(), "listed needs to be a copy of index; it is the same array");
+    join_neighbors(points, levels, listed.data(), columns(listed), lists, threads);
+}
+
+}  // namespace
+
+void register_neighbors(nb::module_& m) {
+    using namespace nb::literals;
+    m.def(
+        "chunk_neighbors",
+        [](Matrix<double> x, Matrix<double> h, Vector<double> u, Vector<double> w, Vector<int32_t> order,
+           Vector<int64_t> bounds, Indices index, Divergences divergence, int threads) {
+            offer_chunks(dense_points(x, h), u, w, order, bounds, index, divergence, threads);
+        },
+        "x"_a, "h"_a, "u"_a, "w"_a, "order"_a, "bounds"_a, "index"_a.noconvert(), "divergence"_a.noconvert(),
+        "threads"_a);
+    m.def(
+        "chunk_neighbors",
+        [](Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h, int64_t d,
+           Vector<double> u, Vector<double> w, Vector<int32_t> order, Vector<int64_t> bounds, Indices index,
+           Divergences divergence, int threads) {
+            check_threads(threads);
+            offer_chunks(Csr{indptr, indices, x, h, d}.checked(threads), u, w, order, bounds, index,
+                         divergence, threads);
+        },
+        "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a, "order"_a, "bounds"_a,
+        "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
+    m.def("join_neighbors", &join_sparse, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a,
+          "listed"_a, "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
+}
+
+}  // namespace bvdt

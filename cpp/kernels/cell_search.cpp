@@ -1,0 +1,274 @@
+#include "cell_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "cell_ranking.hpp"
+#include "parallel.hpp"
+#include "top_list.hpp"
+
+namespace bvdt {
+namespace {
+
+constexpr int64_t kRows = 6;   // compared at once; with 16 lanes their sums fill an AVX2 CPU's registers
+constexpr int64_t kReach = 4;  // points of the cells near to a cell, over those that a row is compared with
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// products[r] = ⟨x_r, panel⟩ for kRows rows and 16 centres.
+template <int Width>
+BVDT_INLINE void multiply(const float* const* x, const float* panel, int64_t d,
+                          Lanes<float, Width>* products) {
+    Lanes<float, Width> sum[kRows] = {};
+    for (int64_t j = 0; j < d; ++j) {
+        const auto& h = Lanes<float, Width>::at(panel + j * kLanes);
+        for (int64_t r = 0; r < kRows; ++r) sum[r] += x[r][j] * h;
+    }
+    for (int64_t r = 0; r < kRows; ++r) products[r] = sum[r];
+}
+
+// out (rows, n_panels, 16): products of all rows with all panels.
+template <int Width>
+BVDT_INLINE void multiply_all_lanes(const float* x, int64_t rows, int64_t d, const float* panel,
+                                    int64_t n_panels, float* out) {
+    using Part = Lanes<float, Width>;
+    for (int64_t first = 0; first < rows; first += kRows) {
+        const float* tile[kRows];
+        for (int64_t r = 0; r < kRows; ++r) tile[r] = x + std::min(first + r, rows - 1) * d;
+        for (int64_t b = 0; b < n_panels; ++b) {
+            Part products[kRows];
+            multiply(tile, panel + b * d * kLanes, d, products);
+            for (int64_t r = 0; r < std::min(kRows, rows - first); ++r)
+                Part::at(out + ((first + r) * n_panels + b) * kLanes) = products[r];
+        }
+    }
+}
+BVDT_EACH_WIDTH(multiply_all,
+                (const float* x, int64_t rows, int64_t d, const float* panel, int64_t n_panels, float* out),
+                (x, rows, d, panel, n_panels, out))
+
+// out = level + constant + ⟨delta, panel⟩ for every centre of a cell; delta's values are 16 apart.
+template <int Width>
+BVDT_INLINE void add_along_lanes(const float* level, float constant, const float* delta, const float* panel,
+                                 int64_t n_panels, int64_t d, float* out) {
+    using Sum = Lanes<float, Width>;
+    for (int64_t b = 0; b < n_panels; ++b) {
+        Sum sum = Sum::at(level + b * kLanes) + constant;
+        for (int64_t j = 0; j < d; ++j) sum += delta[j * kLanes] * Sum::at(panel + (b * d + j) * kLanes);
+        Sum::at(out + b * kLanes) = sum;
+    }
+}
+BVDT_EACH_WIDTH(add_along,
+                (const float* level, float constant, const float* delta, const float* panel, int64_t n_panels,
+                 int64_t d, float* out),
+                (level, constant, delta, panel, n_panels, d, out))
+
+// A row's k best so far.
+struct Best : TopList<float> {
+    int32_t own;  // the row's own point
+
+    void offer(int32_t j, float d) const {
+        if (j != own) insert<Ties::kByArrival>(j, d);
+    }
+};
+
+// Offers kRows rows the centres of a cell. A row's divergences are row_part + centre_part − product; a panel
+// is looked at more closely only if one of them is below the row's worst.
+template <int Width>
+BVDT_INLINE void compare_lanes(const float* const* x, const float* row_part, const Best* best,
+                               const float* panel, const float* centre_part, const int32_t* item,
+                               int64_t n_panels, int64_t d) {
+    using Part = Lanes<float, Width>;
+    float limit[kRows];
+    for (int64_t r = 0; r < kRows; ++r) limit[r] = best[r].worst() - row_part[r];
+    for (int64_t b = 0; b < n_panels; ++b) {
+        Part rest[kRows];
+        multiply(x, panel + b * d * kLanes, d, rest);
+        const Part part = Part::at(centre_part + b * kLanes);
+        Signs<Width> below;
+        for (int64_t r = 0; r < kRows; ++r) rest[r] = part - rest[r], below.add(rest[r] - limit[r]);
+        if (!below.any()) continue;
+        for (int64_t r = 0; r < kRows; ++r) {
+            Signs<Width> here;
+            here.add(rest[r] - limit[r]);
+            if (!here.any()) continue;
+            float value[kLanes];
+            Part::at(value) = rest[r];
+            for (int64_t t = 0; t < kLanes; ++t)
+                if (value[t] < limit[r]) {
+                    best[r].offer(item[b * kLanes + t], value[t] + row_part[r]);
+                    limit[r] = best[r].worst() - row_part[r];
+                }
+        }
+    }
+}
+BVDT_EACH_WIDTH(compare,
+                (const float* const* x, const float* row_part, const Best* best, const float* panel,
+                 const float* centre_part, const int32_t* item, int64_t n_panels, int64_t d),
+                (x, row_part, best, panel, centre_part, item, n_panels, d))
+
+// The smallest of some thresholds at which the scores up to it hold at least so many points.
+BVDT_SIMD float threshold(const float* score, const int32_t* size, int64_t count, int64_t points) {
+    float low = kInfinity, high = -kInfinity;
+    for (int64_t c = 0; c < count; ++c) low = std::min(low, score[c]), high = std::max(high, score[c]);
+    for (int step = 0; step < 8; ++step) {
+        const float middle = low + (high - low) / 2;
+        int32_t held = 0;
+        for (int64_t c = 0; c < count; ++c) held += score[c] <= middle ? size[c] : 0;
+        (held >= points ? high : low) = middle;
+    }
+    return high;
+}
+
+// All rows of one cell against the cells near to it.
+struct CellSearch {
+    const CellStore& cells;
+    CellRanking ranking;
+    int64_t k;
+    std::vector<float> x, h, row_part;              // (rows, d) ×2, (rows,)
+    std::vector<float> delta_x, delta_h;            // (panels of cells, d, 16)
+    std::vector<float> along_h, along_x, distance;  // (rows, cells) ⟨x', ΔH⟩, ⟨h', ΔX⟩; (cells,)
+    std::vector<int32_t> size;                      // (cells,)
+    std::vector<int32_t> chosen, n_chosen;          // (cells, rows) rows to compare with a cell; (cells,)
+    std::vector<float> value, centre_part;          // (rows, k), (lanes of a cell,)
+    std::vector<int32_t> index;                     // (rows, k)
+    std::vector<std::pair<double, int32_t>> exact;
+    std::vector<float> nothing;  // (k,) −∞: a list that takes no one
+
+    CellSearch(const CellStore& c, int64_t k_)
+        : cells(c), ranking(c), k(k_), nothing(static_cast<size_t>(k_), -kInfinity) {}
+
+    void run(int64_t cell, int64_t pairs, int64_t n_near, int32_t* out_index, double* out_divergence) {
+        const int64_t n_rows = cells.size(cell), count = ranking.nearest(cell, n_near, pairs);
+        center_rows(cell);
+        rank_cells(cell, count, pairs);
+        value.assign(static_cast<size_t>(n_rows * k), kInfinity);
+        index.assign(static_cast<size_t>(n_rows * k), -1);
+        for (int64_t c = 0; c < count; ++c) compare_with(cell, c, padded(count));
+        for (int64_t a = 0; a < n_rows; ++a)
+            write_exactly(cells.items(cell)[a], a, out_index, out_divergence);
+    }
+
+  private:
+    static int64_t padded(int64_t count) { return (count + kLanes - 1) / kLanes * kLanes; }
+
+    void center_rows(int64_t cell) {
+        const int64_t d = cells.points.d, n_rows = cells.size(cell);
+        const double *mean_x = cells.mean_x.data() + cell * d, *mean_h = cells.mean_h.data() + cell * d;
+        x.resize(static_cast<size_t>(n_rows * d)), h.resize(static_cast<size_t>(n_rows * d));
+        row_part.resize(static_cast<size_t>(n_rows));
+        for (int64_t a = 0; a < n_rows; ++a) {
+            const int64_t i = cells.items(cell)[a];
+            const double *xi = cells.points.x + i * d, *hi = cells.points.h + i * d;
+            for (int64_t j = 0; j < d; ++j) {
+                x[a * d + j] = static_cast<float>(cells.scale_x * (xi[j] - mean_x[j]));
+                h[a * d + j] = static_cast<float>(cells.scale_h * (hi[j] - mean_h[j]));
+            }
+            const double part = cells.u[i] - dot<Order::kAsStored>(xi, mean_h, d) + cells.mean_level[cell];
+            row_part[a] = static_cast<float>(cells.scale() * part);
+        }
+    }
+
+    // How near the cells' means are to each row, ⟨x_a − x̄_B, h_a − h̄_B⟩, and the limit up to which the row is
+    // compared with a cell.
+    void rank_cells(int64_t cell, int64_t count, int64_t pairs) {
+        const int64_t d = cells.points.d, n_rows = cells.size(cell), stride = padded(count);
+        delta_x.assign(static_cast<size_t>(stride * d), 0.0f), delta_h.assign(delta_x.size(), 0.0f);
+        distance.assign(static_cast<size_t>(stride), kInfinity), size.assign(distance.size(), 0);
+        for (int64_t c = 0; c < count; ++c) {
+            const int64_t to = ranking[c], lane = c / kLanes * d * kLanes + c % kLanes;
+            float sum = 0;
+            for (int64_t j = 0; j < d; ++j) {
+                const double dx = cells.scale_x * (cells.mean_x[to * d + j] - cells.mean_x[cell * d + j]);
+                const double dh = cells.scale_h * (cells.mean_h[to * d + j] - cells.mean_h[cell * d + j]);
+                delta_x[lane + j * kLanes] = static_cast<float>(dx);
+                delta_h[lane + j * kLanes] = static_cast<float>(dh);
+                sum += static_cast<float>(dx * dh);
+            }
+            distance[c] = sum, size[c] = static_cast<int32_t>(cells.size(to));
+        }
+        along_h.resize(static_cast<size_t>(n_rows * stride)), along_x.resize(along_h.size());
+        multiply_all(x.data(), n_rows, d, delta_h.data(), stride / kLanes, along_h.data());
+        multiply_all(h.data(), n_rows, d, delta_x.data(), stride / kLanes, along_x.data());
+        chosen.resize(static_cast<size_t>(n_rows * count)), n_chosen.assign(static_cast<size_t>(count), 0);
+        for (int64_t a = 0; a < n_rows; ++a) {
+            float* score = along_x.data() + a * stride;  // from here on the whole score
+            for (int64_t c = 0; c < count; ++c) score[c] = distance[c] - along_h[a * stride + c] - score[c];
+            const float limit = threshold(score, size.data(), count, pairs);
+            for (int64_t c = 0; c < count; ++c) {  // without branches: half of the cells are chosen
+                chosen[c * n_rows + n_chosen[c]] = static_cast<int32_t>(a);
+                n_chosen[c] += score[c] <= limit;
+            }
+        }
+    }
+
+    void compare_with(int64_t cell, int64_t c, int64_t stride) {
+        const int64_t n_here = n_chosen[c];
+        if (n_here == 0) return;
+        const int32_t* rows_here = chosen.data() + c * cells.size(cell);
+        const int64_t d = cells.points.d, to = ranking[c];
+        const int64_t n_panels = cells.n_panels(to);
+        const float* panel = cells.panels_of(to);
+        find_centre_part(cell, to, panel, n_panels, delta_x.data() + c / kLanes * d * kLanes + c % kLanes);
+        for (int64_t first = 0; first < n_here; first += kRows) {
+            const float* tile[kRows];
+            float part[kRows];
+            Best best[kRows];
+            for (int64_t r = 0; r < kRows; ++r) {
+                const bool real = first + r < n_here;
+                const int64_t a = rows_here[real ? first + r : first];
+                tile[r] = x.data() + a * d;
+                part[r] = row_part[a] - along_h[a * stride + c];
+                best[r] = {{value.data() + a * k, index.data() + a * k, k}, cells.items(cell)[a]};
+                if (!real) best[r].value = nothing.data();
+            }
+            compare(tile, part, best, panel, centre_part.data(), cells.items(to), n_panels, d);
+        }
+    }
+
+    // level + ⟨ΔX, h'⟩ + (c_B − c_A − ⟨x̄_A, ΔH⟩) of every centre of cell `to`.
+    void find_centre_part(int64_t cell, int64_t to, const float* panel, int64_t n_panels, const float* dx) {
+        const int64_t d = cells.points.d;
+        double between = cells.mean_level[to] - cells.mean_level[cell];
+        for (int64_t j = 0; j < d; ++j)
+            between -= cells.mean_x[cell * d + j] * (cells.mean_h[to * d + j] - cells.mean_h[cell * d + j]);
+        const float constant = static_cast<float>(cells.scale() * between);
+        centre_part.resize(static_cast<size_t>(n_panels * kLanes));
+        add_along(cells.level.data() + cells.first_panel[to] * kLanes, constant, dx, panel, n_panels, d,
+                  centre_part.data());
+    }
+
+    void write_exactly(int64_t i, int64_t a, int32_t* out_index, double* out_divergence) {
+        const int64_t d = cells.points.d;
+        exact.clear();
+        for (int64_t s = 0; s < k; ++s) {
+            const int32_t j = index[a * k + s];
+            if (j < 0) break;
+            const double inner =
+                dot<Order::kAsStored>(cells.points.x + i * d, cells.points.h + int64_t{j} * d, d);
+            const double divergence = std::max(cells.u[i] + cells.w[j] - inner, 0.0);
+            exact.emplace_back(std::isnan(divergence) ? kInfinity : divergence, j);
+        }
+        std::sort(exact.begin(), exact.end());
+        for (size_t s = 0; s < exact.size(); ++s)
+            out_divergence[i * k + s] = exact[s].first, out_index[i * k + s] = exact[s].second;
+    }
+};
+
+}  // namespace
+
+void search_cells(const CellStore& cells, const CellRange& range, int64_t pairs, const NeighborLists& lists,
+                  int threads) {
+    const int64_t n_points = cells.points.n;
+    pairs = std::min(pairs, n_points);  // there are no more
+    const int64_t n_near = (kReach * pairs * cells.n + n_points - 1) / n_points;
+    parallel_for(
+        range.last - range.first, 1, threads, [&] { return CellSearch(cells, lists.k); },
+        [&](int64_t c, CellSearch& search) {
+            search.run(range.first + c, pairs, n_near, lists.index, lists.divergence);
+        });
+}
+
+}  // namespace bvdt

@@ -1,0 +1,48 @@
+// From merges to a tree, and to the points of the next round.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "points.hpp"
+
+namespace bvdt {
+
+struct Merges {
+    const int32_t* pairs;  // (count, 2) items, each gone after it was second; the first stands for both
+    int64_t count;
+};
+
+struct Clusters {
+    int32_t* cluster;  // (n,) number of each item's cluster, changed: the remaining ones come first
+    int32_t* group;    // (n,) filled: each item's place among the remaining clusters
+    int64_t n;
+};
+
+// Carries out merges of items in the given order: linkage (count, 2) receives the merged clusters' numbers,
+// the new one being first_new, first_new + 1, …. Returns how many clusters remain.
+int64_t apply_merges(const Merges& merges, const Clusters& clusters, int32_t first_new, int32_t* linkage);
+
+// Pre-order sizes (2N − 1,) and leaf order (N,) of the tree that merges clusters as a linkage (N − 1, 2)
+// does: point i is cluster i, merge t makes cluster N + t.
+void pre_order(const int32_t* linkage, int64_t n_merges, int32_t* size, int32_t* order);
+
+struct Groups {
+    const double* weight;  // (N,) of each point
+    const int32_t* group;  // (N,) number of each point's group
+    int64_t count;
+};
+
+// Weighted mean of each group's rows of x (n, d): means (count, d).
+void group_means(const double* x, int64_t n, int64_t d, const Groups& groups, double* means, int threads);
+
+struct SparseMeans {
+    std::vector<int64_t> indptr;
+    std::vector<int32_t> indices;
+    std::vector<double> x, h;
+};
+
+// Weighted mean of each group's sparse points.
+SparseMeans group_means(const SparsePoints& points, const Groups& groups, int threads);
+
+}  // namespace bvdt

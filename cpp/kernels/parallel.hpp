@@ -1,0 +1,84 @@
+// The only place where threads are started: a loop whose turns are dealt out to them in the order of asking.
+//
+// An exception must not leave an OpenMP region, or the process ends. Here the first one, a failed allocation
+// as a rule, stops the loop and is thrown again by the thread that called.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+
+namespace bvdt {
+
+class FirstError {
+  public:
+    template <typename Work>
+    void guard(const Work& work) noexcept {
+        try {
+            work();
+        } catch (...) {
+            if (!happened_.exchange(true)) error_ = std::current_exception();
+        }
+    }
+    bool happened() const { return happened_.load(std::memory_order_relaxed); }
+    void rethrow() const {  // after the threads have joined
+        if (error_) std::rethrow_exception(error_);
+    }
+
+  private:
+    std::atomic<bool> happened_{false};
+    std::exception_ptr error_;
+};
+
+constexpr int64_t kMostThreads = 1024;  // more may be refused by the system, which OpenMP answers by an exit
+
+// body(i, scratch) for i in 0 … count − 1, `grain` of them at a time; each thread makes its own scratch.
+template <typename MakeScratch, typename Body>
+void parallel_for(int64_t count, int64_t grain, int threads, const MakeScratch& make_scratch,
+                  const Body& body) {
+    if (count <= 0) return;
+    std::atomic<int64_t> next{0};
+    FirstError error;
+    const auto work = [&] {
+        auto scratch = make_scratch();
+        while (!error.happened()) {
+            const int64_t first = next.fetch_add(grain, std::memory_order_relaxed);
+            if (first >= count) break;
+            const int64_t last = std::min(first + grain, count);
+            for (int64_t i = first; i < last; ++i) body(i, scratch);
+        }
+    };
+    [[maybe_unused]] const int team =
+        static_cast<int>(std::min({int64_t{threads}, (count - 1) / grain + 1, kMostThreads}));
+#pragma omp parallel num_threads(team) if (team > 1)
+    error.guard(work);
+    error.rethrow();
+}
+
+// body(i), without scratch.
+template <typename Body>
+void parallel_for(int64_t count, int64_t grain, int threads, const Body& body) {
+    parallel_for(count, grain, threads, [] { return 0; }, [&](int64_t i, int) { body(i); });
+}
+
+// body(first, last) for stretches of at most `length` of the indices 0 … count − 1.
+template <typename Body>
+void parallel_stretches(int64_t count, int64_t length, int threads, const Body& body) {
+    parallel_for((count + length - 1) / length, 1, threads,
+                 [&](int64_t s) { body(s * length, std::min((s + 1) * length, count)); });
+}
+
+// Whether holds(i) for all i in 0 … count − 1.
+template <typename Holds>
+bool all_hold(int64_t count, int threads, const Holds& holds) {
+    std::atomic<bool> all{true};
+    parallel_stretches(count, 1 << 14, threads, [&](int64_t first, int64_t last) {
+        bool here = true;  // without an early exit, so that the loop vectorises
+        for (int64_t i = first; i < last; ++i) here &= static_cast<bool>(holds(i));
+        if (!here) all.store(false, std::memory_order_relaxed);
+    });
+    return all.load();
+}
+
+}  // namespace bvdt

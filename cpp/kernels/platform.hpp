@@ -1,0 +1,51 @@
+// What differs between compilers and CPUs, in one place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// One binary runs well on old and new CPUs: the loader picks the clone the CPU supports.
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__)
+#define BVDT_CLONES
+#endif
+#if defined(BVDT_CLONES) && __GNUC__ >= 12
+#define BVDT_SIMD __attribute__((target_clones("avx512f", "arch=x86-64-v3", "default")))  // v3: AVX2 and FMA
+#elif defined(BVDT_CLONES)
+#define BVDT_SIMD __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define BVDT_SIMD
+#endif
+
+#if defined(__GNUC__)
+#define BVDT_INLINE inline __attribute__((always_inline))  // into functions for CPUs newer than their own
+#define BVDT_NOINLINE __attribute__((noinline))            // where a loop would lack registers inside another
+#else
+#define BVDT_INLINE inline
+#define BVDT_NOINLINE
+#endif
+
+// Before a loop: its sums may be added in any order (reduction), and its turns do not depend on each other.
+// MSVC knows neither and would refuse the first.
+#define BVDT_PRAGMA(text) _Pragma(#text)
+#if defined(_MSC_VER) && !defined(__clang__)
+#define BVDT_SIMD_LOOP(...)
+#else
+#define BVDT_SIMD_LOOP(...) BVDT_PRAGMA(omp simd __VA_ARGS__)
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#define BVDT_INDEPENDENT_LOOP BVDT_PRAGMA(GCC ivdep)
+#else
+#define BVDT_INDEPENDENT_LOOP
+#endif
+
+namespace bvdt {
+
+// Asks for the beginning of a row that is needed soon: the CPU cannot foresee rows in an order of ours.
+inline void prefetch_row([[maybe_unused]] const double* row, [[maybe_unused]] int64_t d) {
+#ifdef __GNUC__
+    for (int64_t j = 0; j < (d < 32 ? d : 32); j += 8) __builtin_prefetch(row + j);
+#endif
+}
+
+}  // namespace bvdt

@@ -1,0 +1,257 @@
+"""One valid call of every compiled function, as keyword arguments, and ways to spoil it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bvdt import _core
+from helpers.engine_cases import random_lifted, random_partition, random_tree
+
+N, D, K = 12, 4, 3  # points, features, neighbours
+NODES = 2 * N - 1
+Arguments = dict[str, Any]
+
+
+class Call(NamedTuple):
+    """How to call a function, and the arguments of a valid call, made anew each time."""
+
+    run: Callable[..., Any]
+    arguments: Callable[[], Arguments]
+
+
+def int32(*values: int) -> np.ndarray:
+    return np.array(values, np.int32)
+
+
+def _lifted(as_sparse: bool) -> Any:
+    return random_lifted("gid", N, np.random.default_rng(0), n_features=D, as_sparse=as_sparse)
+
+
+def _points(as_sparse: bool) -> Arguments:
+    names = ("indptr", "indices", "x", "h", "d") if as_sparse else ("x", "h")
+    arrays = (a.copy() if isinstance(a, np.ndarray) else a for a in _lifted(as_sparse).arrays)
+    return dict(zip(names, arrays, strict=True))
+
+
+def _levels(as_sparse: bool) -> Arguments:
+    lifted = _lifted(as_sparse)
+    return {"u": lifted.u.copy(), "w": lifted.w.copy()}
+
+
+def _tree() -> Any:
+    return random_tree(N, np.random.default_rng(1))
+
+
+def _nodes(*names: str) -> Arguments:
+    return {name: getattr(_tree(), name).copy() for name in names}
+
+
+def _lists() -> Arguments:
+    return {"index": np.full((N, K), -1, np.int32), "divergence": np.full((N, K), np.inf)}
+
+
+def _chunks() -> Arguments:
+    return {"order": np.arange(N, dtype=np.int32), "bounds": np.array([0, 5, N])}
+
+
+def _blocks() -> tuple[Arguments, int]:
+    partition = random_partition(_tree(), 15, np.random.default_rng(2))
+    return {"first": partition.first.copy(), "cols": partition.cols.copy()}, partition.n_blocks
+
+
+def _solution(n_blocks: int) -> Arguments:
+    return {"q": np.zeros(n_blocks), "log_value": np.zeros(NODES), "mass_below": np.zeros(NODES)}
+
+
+# -- anchors -----------------------------------------------------------------------------------------------
+
+
+def anchor_steal(as_sparse: bool) -> Arguments:
+    state = {"distance": np.full(N, np.inf), "owner": np.zeros(N, np.int32)}
+    anchor = {"threshold": np.zeros(1), "pivot": 2, "anchor": 1, "threads": 2}
+    points = {"points": np.arange(N, dtype=np.int32)}
+    return _points(as_sparse) | _levels(as_sparse) | points | state | anchor
+
+
+def anchor_grow(as_sparse: bool) -> Arguments:
+    state = {"distance": np.full(N, np.inf), "owner": np.zeros(N, np.int32)}
+    segments = {"offsets": np.array([0, 5, N]), "first": np.array([1, 0])}
+    segments["pivot_offsets"] = np.array([0, 2, 5])
+    grown = {"pivots": np.full(5, -1, np.int32), "grown": np.zeros(2, np.int32), "threads": 2}
+    points = {"points": np.arange(N, dtype=np.int32)}
+    return _points(as_sparse) | _levels(as_sparse) | points | state | segments | grown
+
+
+# -- blocks, sums, bound -----------------------------------------------------------------------------------
+
+
+def coarsest(as_sparse: bool) -> Arguments:
+    names = ("size", "start", "order") if as_sparse else ("size", "order")
+    sums = {"U": np.ones(NODES), "W": np.ones(NODES)}
+    return _points(as_sparse) | sums | _nodes(*names) | {"out": np.zeros(NODES), "threads": 2}
+
+
+def pair_dots_dense() -> Arguments:
+    pairs = {"a": int32(0, 3, 3), "b": int32(1, 11, 0), "out": np.zeros(3), "threads": 2}
+    return _points(False) | pairs
+
+
+def pair_dots_sparse() -> Arguments:
+    points = _points(True)
+    x = {"x_indptr": points["indptr"], "x_indices": points["indices"], "x": points["x"]}
+    h = {"h_indptr": points["indptr"].copy(), "h_indices": points["indices"].copy(), "h": points["h"]}
+    pairs = {"a": int32(0, 3, 3), "b": int32(1, 11, 0), "out": np.zeros(3), "threads": 2}
+    return x | h | {"d": D} | pairs
+
+
+def node_sums() -> Arguments:
+    return {"values": np.ones(N)} | _nodes("size", "order") | {"threads": 2}
+
+
+def path_sums() -> Arguments:
+    return {"values": np.ones(NODES)} | _nodes("size", "order") | {"threads": 2}
+
+
+def curve_coarsest() -> Arguments:
+    divergence = {"mean_divergence": np.ones(NODES - 1), "bandwidth": 1.0}
+    return _nodes("size", "parent") | divergence | {"threads": 2}
+
+
+def curve_blocks() -> Arguments:
+    blocks, n_blocks = _blocks()
+    divergence = {"mean_divergence": np.ones(n_blocks), "bandwidth": 1.0}
+    return _nodes("size", "parent") | blocks | divergence | {"threads": 2}
+
+
+def optimum_coarsest() -> Arguments:
+    return curve_coarsest() | _solution(NODES - 1)
+
+
+def optimum_blocks() -> Arguments:
+    return curve_blocks() | _solution(_blocks()[1])
+
+
+# -- products ----------------------------------------------------------------------------------------------
+
+
+def coarsest_product() -> Arguments:
+    limits = {"subtree_points": 4, "bucket_points": 5}
+    return _nodes("size", "order") | {"q": np.full(NODES - 1, 0.1)} | limits
+
+
+def columns() -> Arguments:
+    return {"v": np.ones((N, 2)), "out": np.zeros((N, 2)), "threads": 2}
+
+
+def apply_coarsest(**arguments: Any) -> None:
+    _core.CoarsestProduct(**coarsest_product()).apply(**arguments)
+
+
+def apply_symmetric(**arguments: Any) -> None:
+    _core.CoarsestProduct(**coarsest_product()).symmetric().apply(**arguments)
+
+
+def product_blocks() -> Arguments:
+    blocks, n_blocks = _blocks()
+    blocks["other"] = blocks.pop("cols")
+    return _nodes("size", "parent", "order") | blocks | {"q": np.full(n_blocks, 0.1)} | columns()
+
+
+# -- Ward trees --------------------------------------------------------------------------------------------
+
+
+def split_level(as_sparse: bool) -> Arguments:
+    options = {"cap": 3, "smallest_side": 0.05, "seed": 7, "threads": 2}
+    return _points(as_sparse) | {"weight": np.ones(N)} | _chunks() | options
+
+
+def ward_chunks(as_sparse: bool) -> Arguments:
+    merges = {"pairs": np.zeros((N - 2, 2), np.int32), "costs": np.zeros(N - 2), "threads": 2}
+    return _points(as_sparse) | {"weight": np.ones(N)} | _chunks() | merges
+
+
+def apply_merges() -> Arguments:
+    clusters = {"cluster": np.arange(N, dtype=np.int32), "group": np.zeros(N, np.int32)}
+    merges = {"pairs": np.array([[0, 1], [3, 2], [0, 3]], np.int32), "linkage": np.zeros((3, 2), np.int32)}
+    return merges | clusters | {"first_new": N}
+
+
+def pre_order() -> Arguments:
+    linkage = np.array([[0, 1], [2, 3], [4, 5]], np.int32)
+    return {"linkage": linkage, "size": np.zeros(7, np.int32), "order": np.zeros(4, np.int32)}
+
+
+def dense_group_means() -> Arguments:
+    groups = {"weight": np.ones(N), "group": np.arange(N, dtype=np.int32) % 3}
+    return {"x": _points(False)["x"], "means": np.zeros((3, D)), "threads": 2} | groups
+
+
+def group_means() -> Arguments:
+    groups = {"weight": np.ones(N), "group": np.arange(N, dtype=np.int32) % 3, "n_groups": 3}
+    return _points(True) | groups | {"threads": 2}
+
+
+# -- nearest centres ---------------------------------------------------------------------------------------
+
+
+def chunk_neighbors(as_sparse: bool) -> Arguments:
+    return _points(as_sparse) | _levels(as_sparse) | _chunks() | _lists() | {"threads": 2}
+
+
+def join_neighbors() -> Arguments:
+    listed = np.stack([np.roll(np.arange(N), s) for s in (1, 2, 3)], axis=1).astype(np.int32)
+    return _points(True) | _levels(True) | {"listed": listed} | _lists() | {"threads": 2}
+
+
+def cells() -> Arguments:
+    return _points(False) | _levels(False) | _chunks() | {"threads": 2}
+
+
+def cells_search() -> Arguments:
+    return {"first": 0, "last": 2, "pairs": 6} | _lists() | {"threads": 2}
+
+
+def search_cells(**arguments: Any) -> None:
+    _core.Cells(**cells()).search(**arguments)
+
+
+def _both(run: Callable[..., Any], arguments: Callable[[bool], Arguments]) -> dict[str, Call]:
+    """The dense and the sparse form of one function."""
+    name = run.__name__
+    return {
+        f"{name} dense": Call(run, lambda: arguments(False)),
+        f"{name} sparse": Call(run, lambda: arguments(True)),
+    }
+
+
+CALLS: dict[str, Call] = {
+    **_both(_core.anchor_steal, anchor_steal),
+    **_both(_core.anchor_grow, anchor_grow),
+    "coarsest_dense": Call(_core.coarsest_dense, lambda: coarsest(False)),
+    "coarsest_sparse": Call(_core.coarsest_sparse, lambda: coarsest(True)),
+    "pair_dots_dense": Call(_core.pair_dots_dense, pair_dots_dense),
+    "pair_dots_sparse": Call(_core.pair_dots_sparse, pair_dots_sparse),
+    "node_sums": Call(_core.node_sums, node_sums),
+    "path_sums": Call(_core.path_sums, path_sums),
+    "curve_coarsest": Call(_core.curve_coarsest, curve_coarsest),
+    "curve_blocks": Call(_core.curve_blocks, curve_blocks),
+    "optimum_coarsest": Call(_core.optimum_coarsest, optimum_coarsest),
+    "optimum_blocks": Call(_core.optimum_blocks, optimum_blocks),
+    "CoarsestProduct": Call(_core.CoarsestProduct, coarsest_product),
+    "CoarsestProduct.apply": Call(apply_coarsest, lambda: columns() | {"transpose": True}),
+    "CoarsestProduct.symmetric": Call(apply_symmetric, lambda: columns() | {"transpose": True}),
+    "product_blocks": Call(_core.product_blocks, product_blocks),
+    **_both(_core.split_level, split_level),
+    **_both(_core.ward_chunks, ward_chunks),
+    "apply_merges": Call(_core.apply_merges, apply_merges),
+    "pre_order": Call(_core.pre_order, pre_order),
+    "dense_group_means": Call(_core.dense_group_means, dense_group_means),
+    "group_means": Call(_core.group_means, group_means),
+    **_both(_core.chunk_neighbors, chunk_neighbors),
+    "join_neighbors": Call(_core.join_neighbors, join_neighbors),
+    "Cells": Call(_core.Cells, cells),
+    "Cells.search": Call(search_cells, cells_search),
+}
