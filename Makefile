@@ -6,7 +6,9 @@ EXTRAS := plot,parquet,test,lint,docs
 CXX_FILES := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(filter-out cpp/tests/%,$(CXX_FILES))
 
-.PHONY: install demo test test-fast test-random lint format sanitize bench docs clean
+CMAKE = $(or $(shell command -v cmake),$(BIN)/cmake)
+
+.PHONY: install demo test test-cpp test-fast test-random lint format sanitize bench docs clean
 install: $(VENV)/.installed
 
 $(VENV)/bin/python:
@@ -29,6 +31,13 @@ test-fast: install
 # Other examples than the gate's, 10 000 per property: hours.
 test-random: install
 	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n auto -m "not slow"
+
+# The kernels without Python, against slow twins; needs doctest (Debian: doctest-dev), and says so without it.
+test-cpp: install
+	command -v $(CMAKE) >/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt cmake
+	$(CMAKE) -S . -B build/cpp-tests -DCMAKE_BUILD_TYPE=Release -DBVDT_PYTHON=OFF -DBVDT_TESTS=ON
+	$(CMAKE) --build build/cpp-tests --parallel 2
+	build/cpp-tests/cpp/tests/bvdt_tests
 
 lint: install
 	$(BIN)/ruff check .

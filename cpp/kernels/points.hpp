@@ -90,7 +90,7 @@ class SpreadRow {
     void clear(const SparseRows& rows, int64_t i) {
         for (int64_t e = rows.indptr[i]; e < rows.indptr[i + 1]; ++e) value_[rows.indices[e]] = 0;
     }
-    double dot_with(const SparseRows& rows, int64_t j) const {
+    BVDT_NOINLINE double dot_with(const SparseRows& rows, int64_t j) const {
         double sum = 0;
         for (int64_t e = rows.indptr[j]; e < rows.indptr[j + 1]; ++e)
             sum += value_[rows.indices[e]] * rows.value[e];

@@ -294,7 +294,7 @@ void ward_chunks(const Points& points, const WardChunks& chunks, const WardMerge
     };
     const int64_t* bound = chunks.bounds;
     parallel_for(
-        chunks.count, 1, threads, [] { return Scratch(); },
+        chunks.count, 1, threads, [&] { return Scratch{distances_for(points), {}}; },
         [&](int64_t c, Scratch& scratch) {
             const int32_t* item = chunks.order + bound[c];
             const int64_t k = bound[c + 1] - bound[c];

@@ -119,7 +119,7 @@ OWN = {
     "CoarsestProduct.apply": COLUMNS,
     "CoarsestProduct.symmetric": COLUMNS,
     "product_blocks": COLUMNS
-    | {"order": ORDER + TWICE, "other": [put(0, -1), put(1, NODES), put(-1, BIG), shorter], "q": [shorter]},
+    | {"order": ORDER, "other": [put(0, -1), put(1, NODES), put(-1, BIG), shorter], "q": [shorter]},
     "split_level dense": SPLIT,
     "split_level sparse": SPLIT,
     "ward_chunks dense": WARD,

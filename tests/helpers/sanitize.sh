@@ -12,3 +12,14 @@ venv=.venv-sanitize
 LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" \
     ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 OMP_NUM_THREADS=2 \
     "$venv/bin/python" -m pytest -m kernel -p no:cacheprovider tests
+
+# The C++ tests of the same kernels, where doctest is there to build them.
+if echo '#include <doctest/doctest.h>' | "${CXX:-c++}" -x c++ -fsyntax-only - 2>/dev/null; then
+    cmake="$(command -v cmake || echo "$venv/bin/cmake")"
+    [ -x "$cmake" ] || "$venv/bin/pip" install --quiet --disable-pip-version-check -c constraints.txt cmake
+    "$cmake" -S . -B build/cpp-sanitize -DBVDT_PYTHON=OFF -DBVDT_TESTS=ON -DBVDT_SANITIZE=ON
+    "$cmake" --build build/cpp-sanitize --parallel 2
+    OMP_NUM_THREADS=2 build/cpp-sanitize/cpp/tests/bvdt_tests
+else
+    echo "The C++ tests are left out: doctest is missing (Debian: apt-get install doctest-dev)."
+fi

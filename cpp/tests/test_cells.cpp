@@ -1,0 +1,103 @@
+#include <doctest/doctest.h>
+
+#include "../kernels/cell_ranking.hpp"
+#include "../kernels/cell_search.hpp"
+#include "lists.hpp"
+
+using namespace bvdt;
+using namespace bvdt::test;
+
+namespace {
+
+std::vector<int64_t> cells_of(int64_t n, int64_t size) {
+    std::vector<int64_t> bounds;
+    for (int64_t b = 0; b < n; b += size) bounds.push_back(b);
+    bounds.push_back(n);
+    return bounds;
+}
+
+CellStore store(const Points& p, const std::vector<int32_t>& order, const std::vector<int64_t>& bounds) {
+    return {p.dense(),
+            p.u.data(),
+            p.w.data(),
+            order.data(),
+            bounds.data(),
+            static_cast<int64_t>(bounds.size()) - 1,
+            2};
+}
+
+}  // namespace
+
+TEST_CASE("a search through all cells finds the nearest centres") {
+    Generator rng(29);
+    for (const int64_t d : {1, 3, 20}) {
+        const Points p(rng, 130, d);
+        const auto order = permutation(rng, p.n);
+        for (const int64_t size : {1, 15, 16, 47, 130}) {
+            const CellStore cells = store(p, order, cells_of(p.n, size));
+            Lists lists(p.n, 4);
+            search_cells(cells, {0, cells.n}, p.n, lists.view(), 2);
+            for (int64_t i = 0; i < p.n; ++i) {
+                const auto expected = nearest(p, i, order, 4);
+                for (int64_t s = 0; s < 4; ++s)
+                    CHECK(near(lists.divergence[i * 4 + s], expected[s].first, 1e-5));
+                CHECK(
+                    std::is_sorted(lists.divergence.begin() + i * 4, lists.divergence.begin() + (i + 1) * 4));
+            }
+        }
+    }
+}
+
+TEST_CASE("a part of the cells fills its own lists only, with at least so many compared") {
+    Generator rng(30);
+    const Points p(rng, 100, 4);
+    const auto order = permutation(rng, p.n);
+    const CellStore cells = store(p, order, cells_of(p.n, 10));
+    Lists lists(p.n, 3);
+    search_cells(cells, {2, 5}, 30, lists.view(), 1);
+    for (int64_t place = 0; place < p.n; ++place) {
+        const bool filled = place >= 20 && place < 50;
+        for (int64_t s = 0; s < 3; ++s) {
+            const int32_t j = lists.index[order[place] * 3 + s];
+            CHECK((j >= 0) == filled);
+            if (filled)
+                CHECK(near(lists.divergence[order[place] * 3 + s], p.divergence(order[place], j), 1e-10));
+        }
+    }
+}
+
+TEST_CASE("cells are ranked by the divergence of their means") {
+    Generator rng(31);
+    const Points p(rng, 90, 5);
+    const CellStore cells = store(p, permutation(rng, p.n), cells_of(p.n, 9));
+    CellRanking ranking(cells);
+    for (int64_t cell = 0; cell < cells.n; ++cell) {
+        const auto distance = [&](int64_t to) {
+            double sum = 0;
+            for (int64_t j = 0; j < 5; ++j)
+                sum += (cells.mean_x[cell * 5 + j] - cells.mean_x[to * 5 + j]) *
+                       (cells.mean_h[cell * 5 + j] - cells.mean_h[to * 5 + j]);
+            return sum;
+        };
+        const int64_t count = ranking.nearest(cell, 3, 40);  // 40 points: five cells, so three are doubled
+        CHECK(count == 6);
+        CHECK(ranking[0] == cell);
+        for (int64_t c = 1; c < count; ++c) CHECK(distance(ranking[c - 1]) <= distance(ranking[c]) + 1e-12);
+        for (int64_t to = 0; to < cells.n; ++to) {
+            bool ranked = false;
+            for (int64_t c = 0; c < count; ++c) ranked |= ranking[c] == to;
+            if (!ranked) CHECK(distance(to) >= distance(ranking[count - 1]) - 1e-12);
+        }
+    }
+}
+
+TEST_CASE("values that overflow do not lead the search astray") {
+    Generator rng(32);
+    Points p(rng, 40, 3);
+    for (double& value : p.x) value *= 1e300;
+    for (double& value : p.h) value *= -1e300;
+    Lists lists(p.n, 3);
+    const CellStore cells = store(p, permutation(rng, p.n), cells_of(p.n, 10));
+    search_cells(cells, {0, cells.n}, p.n, lists.view(), 1);
+    for (int32_t j : lists.index) CHECK((j >= -1 && j < p.n));
+}

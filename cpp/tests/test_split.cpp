@@ -1,0 +1,70 @@
+#include "../kernels/split.hpp"
+
+#include <doctest/doctest.h>
+
+#include "cases.hpp"
+
+using namespace bvdt;
+using namespace bvdt::test;
+
+namespace {
+
+bool in_order_of(const std::vector<int32_t>& part, const std::vector<int32_t>& whole) {
+    size_t at = 0;
+    for (int32_t point : whole) at += at < part.size() && part[at] == point;
+    return at == part.size();
+}
+
+template <typename AnyPoints>
+std::vector<int64_t> check_split(const Points& p, const AnyPoints& points, Generator& rng, int threads) {
+    const auto weight = uniforms(rng, p.n, 0.5, 3);
+    const auto before = permutation(rng, p.n);
+    auto order = before;
+    const std::vector<int64_t> bounds{0, 4, 30, p.n};
+    const auto cut =
+        split_level(points, {weight.data(), order.data(), bounds.data(), 3}, {5, 0.1, 99}, threads);
+    CHECK(cut.size() == 6);  // the first segment is small enough
+    for (int64_t b : bounds) CHECK(std::find(cut.begin(), cut.end(), b) != cut.end());
+    for (size_t s = 0; s + 1 < cut.size(); ++s) {
+        CHECK(cut[s] < cut[s + 1]);
+        CHECK(in_order_of({order.begin() + cut[s], order.begin() + cut[s + 1]}, before));
+    }
+    for (size_t s = 0; s + 1 < bounds.size(); ++s) {
+        std::vector<int32_t> a(before.begin() + bounds[s], before.begin() + bounds[s + 1]);
+        std::vector<int32_t> b(order.begin() + bounds[s], order.begin() + bounds[s + 1]);
+        std::sort(a.begin(), a.end()), std::sort(b.begin(), b.end());
+        CHECK(a == b);
+        for (size_t c = 0; c + 1 < cut.size();
+             ++c)  // no side below a tenth, but for the one that stays whole
+            if (s > 0 && cut[c] >= bounds[s] && cut[c + 1] <= bounds[s + 1])
+                CHECK(double(cut[c + 1] - cut[c]) >= 0.1 * double(bounds[s + 1] - bounds[s]) - 1);
+    }
+    order.insert(order.end(), cut.begin(), cut.end());
+    return {order.begin(), order.end()};
+}
+
+}  // namespace
+
+TEST_CASE("a level of splits cuts large segments in two and keeps the order inside") {
+    for (const uint64_t seed : {18, 19, 20}) {
+        Generator one(seed), two(seed), other(seed);
+        const Points points(other, 80, 12, 0.5);
+        CHECK(check_split(points, points.dense(), one, 1) == check_split(points, points.dense(), two, 2));
+        check_split(points, points.sparse(), other, 2);
+    }
+}
+
+TEST_CASE("two clusters far apart are told apart") {
+    Generator rng(21);
+    Points points(rng, 60, 3);
+    for (int64_t i = 0; i < 60; ++i)
+        for (int64_t j = 0; j < 3; ++j) points.x[i * 3 + j] += i % 2 ? 100 : 0;
+    const std::vector<double> weight(60, 1.0);
+    std::vector<int32_t> order = permutation(rng, 60);
+    const std::vector<int64_t> bounds{0, 60};
+    const DensePoints same{points.x.data(), points.x.data(), 60, 3};
+    const auto cut = split_level(same, {weight.data(), order.data(), bounds.data(), 1}, {10, 0.05, 1}, 2);
+    CHECK(cut == std::vector<int64_t>{0, 30, 60});
+    for (int64_t s = 0; s < 60; ++s) CHECK(order[s] % 2 == order[s < 30 ? 0 : 30] % 2);
+    CHECK(order[0] % 2 != order[30] % 2);
+}
