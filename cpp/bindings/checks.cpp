@@ -32,7 +32,7 @@ void require_entries(int64_t broken, const char* name, const T* values, const Ne
 bool has_children(const int32_t* size, int64_t n_nodes, int64_t k) {
     if (size[k] == 1) return true;  // else inside the array first: the left one's size finds the right child
     return size[k] > 1 && size[k] <= (n_nodes - k + 1) / 2 && size[k + 1] >= 1 && size[k + 1] < size[k] &&
-           size[k + 1] + size[right_child(size, k)] == size[k];
+           int64_t{size[k + 1]} + size[right_child(size, k)] == size[k];
 }
 
 void check_root(const int32_t* size, int64_t n_nodes) {
