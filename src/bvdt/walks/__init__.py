@@ -4,6 +4,7 @@ from .class_scores import class_distributions, match_class_mass, suggestion_scor
 from .inputs import as_square, symmetrized
 from .pagerank import pagerank, stationary_distribution
 from .propagation import label_scores, propagate_labels
+from .solving import solve_singular, solve_spread
 
 __all__ = [
     "as_square",
@@ -12,6 +13,8 @@ __all__ = [
     "match_class_mass",
     "pagerank",
     "propagate_labels",
+    "solve_singular",
+    "solve_spread",
     "stationary_distribution",
     "suggestion_scores",
     "symmetrized",
