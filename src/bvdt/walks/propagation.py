@@ -121,7 +121,9 @@ def label_scores(
     return Z.reshape(Y0.shape), steps
 
 
-def _spread(S: Any, Y0: Float, alpha: float, n_iter: int, tol: float) -> tuple[Float, int]:  # (N, k), products
+def _spread(
+    S: Any, Y0: Float, alpha: float, n_iter: int, tol: float
+) -> tuple[Float, int]:  # (N, k), products
     """The fixed point of Eq. (29) with M = S, solved, then one step of the equation itself.
 
     Residuals are above and below 0, and so may the smallest scores be, far from all labels. Cut off at 0 and
