@@ -62,7 +62,8 @@ def save_model(path: str | Path, model: Model) -> None:
             "source": model.source,
             "classes": model.classes,
             "features": features,
-            "settings": {name: getattr(model.propagation, name) for name in _SETTINGS},
+            "settings": {name: getattr(model.propagation, name) for name in _SETTINGS}
+            | {"alpha": model.propagation.alpha_},
             "holdout": _holdout_header(model.holdout),
         },
     }

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._support.arrays import Float
 from ..divergences import get
-from ..operators import transition_matrix
+from ..operators import near_weights, transition_matrix
 from ..walks import as_square
 
 _PARAMETERS = (
@@ -61,13 +63,25 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
 
     def _extend(self, X: Any) -> Any:  # n_new × N
         """Rows of new points."""
+        return self._walk().extend(_checked(self, X, reset=False))
+
+    def _nearest(self, X: Any, k: int) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
+        """Fitted points nearest to new ones, with their weights; one that is found at 0 leaves no other any weight."""
+        op = self._walk()
+        index, divergence = op.nearest(_checked(self, X, reset=False), min(k, op.shape[0]))
+        same = divergence == 0
+        alone = np.where(same.any(axis=1, keepdims=True) & ~same, np.inf, divergence)
+        return index, near_weights(alone)
+
+    def _walk(self) -> Any:
+        """The operator, if it can place new points."""
         check_is_fitted(self)
         if not hasattr(self.operator_, "extend"):
             raise ValueError(
                 "new points need an operator with extend, as bvdt.transition_matrix gives; "
                 f"this one is a {type(self.operator_).__name__}"
             )
-        return self.operator_.extend(_checked(self, X, reset=False))
+        return self.operator_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,14 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from .._support.arrays import Float
+
 
 def encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:  # (k,), (N,)
     """The classes, sorted, and each point's index among them, −1 for the unlabelled."""
     y = column_or_1d(y, warn=True)
     labelled = ~unlabelled_points(y)
+    _warn_of_signs(y, labelled)
     if not labelled.any():
         raise ValueError(f"y needs at least one label; all {len(y)} points are unlabelled")
     known = y[labelled]
@@ -27,6 +31,30 @@ def encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:  # (k,), (N,
     except TypeError as error:
         raise ValueError(f"y needs labels of one type; {error}") from None
     return classes, codes
+
+
+def _warn_of_signs(y: NDArray[Any], labelled: NDArray[np.bool_]) -> None:
+    """Labels −1 and 1 for two classes look just like one class among unlabelled points."""
+    if y.dtype.kind in "if" and (y[labelled] == 1).all() and labelled.any() and (y == -1).any():
+        warnings.warn(
+            "y holds only -1 and 1, and -1 means unlabelled: all points will have the class 1; "
+            "name two classes otherwise, such as 0 and 1",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def checked_weights(sample_weight: Any, n_points: int) -> Float:  # (N,)
+    """Weights of the labels, ≥ 0, 1 where none are given."""
+    if sample_weight is None:
+        return np.ones(n_points)
+    weight = np.asarray(sample_weight, np.float64)
+    if weight.shape != (n_points,):
+        raise ValueError(f"sample_weight needs one entry per point, {n_points}; its shape is {weight.shape}")
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if bad.size:
+        raise ValueError(f"sample_weight needs finite values ≥ 0; sample_weight[{bad[0]}] = {weight[bad[0]]}")
+    return weight
 
 
 def unlabelled_points(y: NDArray[Any]) -> NDArray[np.bool_]:  # (N,)

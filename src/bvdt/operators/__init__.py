@@ -3,7 +3,7 @@
 from .build import transition_matrix
 from .exact import exact_rows, exact_transition_matrix
 from .forest import ForestOperator
-from .near_field import NearField
+from .near_field import NearField, near_weights
 from .products import CoarsestProduct
 from .single_tree import TransitionOperator
 from .symmetrized import SymmetrizedOperator
@@ -18,5 +18,6 @@ __all__ = [
     "WalkOperator",
     "exact_rows",
     "exact_transition_matrix",
+    "near_weights",
     "transition_matrix",
 ]

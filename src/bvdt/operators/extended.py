@@ -14,7 +14,7 @@ whose parent has more than ``SCANNED`` points, and a hash of every training poin
 root, at every level with the ``BEAM`` nodes whose means are nearest, then reads the points below them:
 O(BEAM·(depth + SCANNED)) divergences, and those from the ``UPPER`` largest nodes, whose means are the
 fullest, at once in one product. It may miss the nearest point; the hash finds a training point that is
-queried back.
+queried back. ``nearest`` keeps the k best of all the points that were read instead of one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from .._support import memory
-from .._support.arrays import Float, Int
+from .._support.arrays import Float, Int, checked_integer
 from ..lifting import Lifted, pair_divergences, pair_dots
 from ..tree import Tree
 from .base import RealOperator
@@ -81,24 +81,70 @@ class ExtendedOperator(RealOperator):
 
 def extend(op: WalkOperator, X_new: Any) -> ExtendedOperator:
     """Operator of the rows of new points; see the module's head."""
-    lifting = op.lifted.lifting
-    if lifting is None:
-        raise ValueError(
-            "extend needs the divergence that lifted the data; this operator has none "
-            "(a loaded custom phi: set it with bvdt.load(path, divergence=...))"
-        )
-    new = lifting.transform(X_new)
+    new = _lifted_new(op, X_new, "extend")
     twin, divergence = _nearest(op, new)
     # e^{−d}/(e^{−d} + e^{r}) is the logistic function of −d − r.
     weight = special.expit(-divergence / op.bandwidth - op.row_values()[twin])
     return ExtendedOperator(op, twin, weight)
 
 
+def _lifted_new(op: WalkOperator, X_new: Any, name: str) -> Lifted:
+    lifting = op.lifted.lifting
+    if lifting is None:
+        raise ValueError(
+            f"{name} needs the divergence that lifted the data; this operator has none "
+            "(a loaded custom phi: set it with bvdt.load(path, divergence=...))"
+        )
+    return lifting.transform(X_new)
+
+
+def nearest(op: WalkOperator, X_new: Any, k: int = 15) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
+    """The k nearest fitted points of each new one, as centres, and the divergences from them, ascending.
+
+    Exact among the points that the searches of all trees read: see the module's head. −1 and +∞ where fewer were
+    read. Up to ``SCANNED`` points all are.
+    """
+    k = checked_integer(k, "k", 1, op.shape[0])
+    new = _lifted_new(op, X_new, "nearest")
+    finders = [_finder(member) for member in op.members]
+    index = np.full((new.n_points, k), -1, np.intp)
+    divergence = np.full((new.n_points, k), np.inf)
+    same = finders[0].same_point(new)
+    step = max(1, _BATCH // (BEAM * SCANNED))
+    for start in range(0, new.n_points, step):
+        rows = np.arange(start, min(start + step, new.n_points))
+        offers = [finder.best_scanned(new, rows, k) for finder in finders]
+        points = np.hstack([same[0][rows, None], *(offer[0] for offer in offers)])
+        d = np.hstack([same[1][rows, None], *(offer[1] for offer in offers)])
+        index[rows], divergence[rows] = _best_distinct(points, d, k)
+    return index, divergence
+
+
+def _best_distinct(
+    points: NDArray[np.intp], d: Float, k: int
+) -> tuple[NDArray[np.intp], Float]:  # (m, ·) -> (m, k)
+    """The k least of each row, each point once; ascending by divergence, then by index."""
+    order = np.lexsort((d, points), axis=1)
+    points, d = np.take_along_axis(points, order, 1), np.take_along_axis(d, order, 1)
+    d[:, 1:][points[:, 1:] == points[:, :-1]] = np.inf
+    points = np.where(d < np.inf, points, -1)
+    order = np.lexsort((points, d), axis=1)[:, :k]
+    found = np.full((len(points), k), -1, np.intp), np.full((len(points), k), np.inf)
+    found[0][:, : order.shape[1]] = np.take_along_axis(points, order, 1)
+    found[1][:, : order.shape[1]] = np.take_along_axis(d, order, 1)
+    return found
+
+
+def _finder(member: TransitionOperator) -> TwinFinder:
+    finder: TwinFinder = member._cached("finder", partial(TwinFinder.of, member))
+    return finder
+
+
 def _nearest(op: WalkOperator, new: Lifted) -> tuple[NDArray[np.intp], Float]:  # (n_new,) ×2
     """Each new point's twin, the nearest that any of the trees leads to, and the divergence from it."""
     twin, divergence = np.zeros(new.n_points, np.intp), np.full(new.n_points, np.inf)
     for member in op.members:
-        other, d = member._cached("finder", partial(TwinFinder.of, member)).find(new)
+        other, d = _finder(member).find(new)
         nearer = d < divergence
         twin[nearer], divergence[nearer] = other[nearer], d[nearer]
     return twin, divergence
@@ -143,13 +189,38 @@ class TwinFinder:
             point, d = self._scan(new, query, node)
             nearest = np.lexsort((d, query))[np.searchsorted(query, rows)]
             twin[rows], divergence[rows] = point[nearest], d[nearest]
-        same = self._same(new)
+        same, d = self.same_point(new)
+        twin[same >= 0], divergence[same >= 0] = same[same >= 0], d[same >= 0]
+        return twin, divergence
+
+    def same_point(self, new: Lifted) -> tuple[NDArray[np.intp], Float]:  # (n_new,) ×2
+        """The training point that a new one is, and 0; −1 and +∞ if it is none."""
+        same, divergence = self._same(new), np.full(new.n_points, np.inf)
         known = np.flatnonzero(same >= 0)
         if known.size:
-            d = self._divergences(new, known, same[known])
-            exact = d <= np.minimum(divergence[known], 1e-9 * (1 + np.abs(new.u[known])))
-            twin[known[exact]], divergence[known[exact]] = same[known[exact]], 0.0
-        return twin, divergence
+            exact = self._divergences(new, known, same[known]) <= 1e-9 * (1 + np.abs(new.u[known]))
+            same[known[~exact]] = -1  # another point with the same hash
+            divergence[known[exact]] = 0.0
+        return same, divergence
+
+    def best_scanned(self, new: Lifted, rows: NDArray[Any], k: int) -> tuple[NDArray[np.intp], Float]:
+        """The k nearest, in no order, of all points below the nodes where each row's descent ends; (m, ≤ k) ×2."""
+        query, node = self._descend(new, rows)
+        points, size = self._points_below(node)
+        owner = np.repeat(query, size)
+        d = self._divergences(new, owner, points)
+        first = np.searchsorted(owner, rows)
+        width = int(np.diff(np.append(first, len(owner))).max())
+        table, at = np.full((len(rows), width), np.inf), np.arange(len(owner)) - first[owner - rows[0]]
+        table[owner - rows[0], at] = d
+        column = (
+            np.argpartition(table, k - 1, axis=1)[:, :k]
+            if k < width
+            else np.tile(np.arange(width), (len(rows), 1))
+        )
+        d = np.take_along_axis(table, column, 1)
+        at = np.minimum(first[:, None] + column, len(points) - 1)
+        return np.where(d < np.inf, points[at], -1), d
 
     def _divergences(self, new: Lifted, a: NDArray[Any], points: NDArray[Any]) -> Float:  # (n,) ×2 -> (n,)
         """d(x_a, training point) for chosen pairs."""
@@ -189,15 +260,20 @@ class TwinFinder:
 
     def _scan(self, new: Lifted, rows: NDArray[np.intp], node: NDArray[np.intp]) -> tuple[Any, Float]:
         """Nearest point of the node where each row's descent ended."""
-        size = self.tree.size[node].astype(np.intp)
+        points, size = self._points_below(node)
         first = np.concatenate([[0], np.cumsum(size)])
-        within = np.arange(first[-1]) - np.repeat(first[:-1], size)
-        points = self.tree.order[np.repeat(self.tree.start[node], size) + within]
         d = self._divergences(new, np.repeat(rows, size), points)
         least = np.minimum.reduceat(d, first[:-1])
         hits = np.flatnonzero(d == np.repeat(least, size))
         at = hits[np.searchsorted(hits, first[:-1])]
         return points[at], least
+
+    def _points_below(self, node: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The points of all the nodes, one node after the other, and how many each has."""
+        size = self.tree.size[node].astype(np.intp)
+        first = np.cumsum(size) - size
+        within = np.arange(int(size.sum())) - np.repeat(first, size)
+        return self.tree.order[np.repeat(self.tree.start[node], size) + within].astype(np.intp), size
 
     def _same(self, new: Lifted) -> NDArray[np.intp]:  # (n_new,)
         """A training point with the same hash, or −1."""

@@ -27,6 +27,15 @@ SHARE = 0.95  # λ
 FALL = 3.0  # d_ik / β_i
 
 
+def near_weights(divergences: Float) -> Float:  # (m, k) -> (m, k)
+    """S_ij ∝ exp(−d_ij/β_i), β_i a third of the row's largest divergence; +∞ has weight 0, rows sum to 1 or 0."""
+    found = divergences < np.inf
+    last = np.max(divergences, axis=1, initial=0.0, where=found, keepdims=True)
+    scale = np.where(last > 0, last / FALL, 1.0)  # all centres at 0: equal weights
+    weight = np.where(found, np.exp(-divergences / scale), 0.0)
+    return np.asarray(weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300))
+
+
 @dataclass(frozen=True, eq=False)
 class NearField:
     """The k nearest centres of every point, ascending; −1 and +∞ where fewer were found."""
@@ -57,10 +66,8 @@ class NearField:
     def matrix(self) -> Any:  # CSR (N, N)
         """λ_i·S_i as a sparse matrix."""
         found = self.indices >= 0
-        last = np.max(self.divergences, axis=1, initial=0.0, where=found, keepdims=True)
-        scale = np.where(last > 0, last / FALL, 1.0)  # all centres at 0: equal weights
-        weight = np.where(found, np.exp(-self.divergences / scale), 0.0)
-        weight *= (1.0 - self.far_share[:, None]) / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)
+        weight = near_weights(self.divergences)
+        weight *= 1.0 - self.far_share[:, None]
         first = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
         n_points = len(self.indices)
         return sparse.csr_array((weight[found], self.indices[found], first), shape=(n_points, n_points))

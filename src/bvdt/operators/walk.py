@@ -130,6 +130,15 @@ class WalkOperator(RealOperator):
 
         return extend(self, X_new)
 
+    def nearest(self, X_new: Any, k: int = 15) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
+        """The k nearest fitted points of each new point and the divergences from them, ascending.
+
+        Exact among the points read, which the trees' nodes lead to; −1 and +∞ where fewer than k were read.
+        """
+        from .extended import nearest
+
+        return nearest(self, X_new, k)
+
     def save(self, path: str | Path) -> None:
         """Write one file without pickle, which ``bvdt.load`` reads."""
         from .storage import save

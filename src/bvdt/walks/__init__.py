@@ -1,17 +1,25 @@
 """What one does with a transition matrix: functions of any linear operator, sparse matrix or array."""
 
-from .class_scores import class_distributions, match_class_mass, suggestion_scores
+from .choosing import choose_alpha
+from .class_scores import balanced_scores, class_distributions, match_class_mass, suggestion_scores
+from .contributions import label_contributions
 from .inputs import as_square, symmetrized
 from .pagerank import pagerank, stationary_distribution
 from .propagation import label_scores, propagate_labels
+from .solving import solve_singular, solve_spread
 
 __all__ = [
     "as_square",
+    "balanced_scores",
+    "choose_alpha",
     "class_distributions",
+    "label_contributions",
     "label_scores",
     "match_class_mass",
     "pagerank",
     "propagate_labels",
+    "solve_singular",
+    "solve_spread",
     "stationary_distribution",
     "suggestion_scores",
     "symmetrized",

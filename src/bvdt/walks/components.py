@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
 from .._support.arrays import Float
@@ -48,11 +48,25 @@ def known_vectors(
     return np.column_stack([whole, vectors @ turned[:, 1 : n_further + 1]])
 
 
-def indicators(part: NDArray[Any], root: Float) -> Float:  # (N,), (N,) -> (N, c)
-    """√D·1_C of every part, scaled to length 1."""
+def separate_parts(op: Any, S: SymmetrizedOperator) -> NDArray[np.intp]:  # (N,)
+    """Number of each point's part, parts with a link that counts being one; all 0 where there are none."""
+    if isinstance(op, np.ndarray):
+        return np.asarray(connected_components(csr_array(op), directed=False)[1], np.intp)
+    part = parts_of(op)
+    n_parts = 1 if part is None else int(part.max()) + 1
+    if part is None or n_parts == 1 or n_parts > _LARGEST // len(part):
+        return np.zeros(S.shape[0], np.intp)
+    if issparse(op):
+        return part
+    vectors = indicators(part, np.sqrt(S.degrees))
+    return strongest_joined(vectors.T @ np.asarray(S @ vectors), n_parts)[part]
+
+
+def indicators(part: NDArray[Any], root: Float, least: float = 0.0) -> Float:  # (N,), (N,) -> (N, c)
+    """√D·1_C of every part, scaled to length 1; of length 0 for a part without links, if ``least`` > 0."""
     found = np.zeros((len(part), int(part.max()) + 1))
     found[np.arange(len(part)), part] = root
-    return np.asarray(found / np.linalg.norm(found, axis=0))
+    return np.asarray(found / np.maximum(np.linalg.norm(found, axis=0), least))
 
 
 def parts_of(op: Any) -> NDArray[np.intp] | None:  # (N,)

@@ -10,6 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._support.arrays import Float
 from .inputs import as_square, check_finite, symmetrized, warn_unconverged
+from .poisson import poisson_mbo_scores, poisson_scores
+from .solving import solve_spread
+
+MODES = ("spread", "walk", "poisson", "poisson_mbo")
 
 
 def propagate_labels(
@@ -71,18 +75,21 @@ def label_scores(
     tol: float = 1e-4,
     clamp: ArrayLike | None = None,
 ) -> tuple[Float, int]:  # as Y0, steps taken
-    """Class scores by Eq. (29), one column of ``Y0`` per class, all columns at once; and the steps it took.
+    """Class scores ≥ 0, one column of ``Y0`` per class, all columns at once; and the products it took.
 
     Parameters
     ----------
     mode : "walk" multiplies by op itself, as the paper does; "spread" by ``symmetrized(op)``, which is the
-        label spreading of Zhou et al. (2003).
-    tol : stop once no column changes by more than this share of its sum, Σ|change| ≤ tol·Σ. It does not
-        depend on the number of points, as a bound on single entries would: those shrink as N grows.
+        label spreading of Zhou et al. (2003); "poisson" and "poisson_mbo", on the symmetrised walk, are those of
+        Calder et al. (2020), see :mod:`bvdt.walks.poisson`, and have no use for alpha.
+    n_iter : most products.
+    tol : a walk, and whatever is clamped, stops once no column changes by more than this share of its sum,
+        Σ|change| ≤ tol·Σ. It does not depend on the number of points, as a bound on single entries would: those
+        shrink as N grows. The others are solved until every residual is at most this share of its right-hand side.
     clamp : (N,) mask of rows that are set back to Y0 at every step (Zhu et al. 2003); None for none.
     """
-    if mode not in ("walk", "spread"):
-        raise ValueError(f'mode needs "walk" or "spread"; got {mode!r}')
+    if mode not in MODES:
+        raise ValueError(f"mode needs one of {', '.join(MODES)}; got {mode!r}")
     if not tol >= 0:
         raise ValueError(f"tol needs a value ≥ 0; got {tol}")
     M, Y0 = as_square(op), np.asarray(Y0, dtype=np.float64)
@@ -91,6 +98,15 @@ def label_scores(
     if fixed.shape != (len(Y0),):
         raise ValueError(f"clamp needs one entry per point, {len(Y0)}; its shape is {fixed.shape}")
     columns, stop = Y0.reshape(len(Y0), -1), (n_iter, tol)
+    if mode not in ("walk", "spread"):
+        if fixed.any():
+            raise ValueError(f'clamp needs mode "walk" or "spread"; got {mode!r}')
+        poisson = poisson_scores if mode == "poisson" else poisson_mbo_scores
+        Z, products = poisson(M, columns, tol=tol, max_products=n_iter)
+        return Z.reshape(Y0.shape), products
+    if mode == "spread" and not fixed.any() and alpha < 1 and tol > 0 and n_iter > 0:
+        Z, products = _spread(symmetrized(M), columns, alpha, n_iter, tol)
+        return Z.reshape(Y0.shape), products
     if mode == "walk":
         one = np.ones((len(Y0), 1))
         Z, steps = _iterate(lambda Z: M @ Z, columns, alpha * one, one, fixed, alpha, stop)
@@ -103,6 +119,41 @@ def label_scores(
     Z, steps = _iterate(S.mean_with_transpose, columns / root, alpha / degree, root, fixed, alpha, stop)
     Z *= root
     return Z.reshape(Y0.shape), steps
+
+
+def _spread(
+    S: Any, Y0: Float, alpha: float, n_iter: int, tol: float
+) -> tuple[Float, int]:  # (N, k), products
+    """The fixed point of Eq. (29) with M = S, solved, then one step of the equation itself.
+
+    Residuals are above and below 0, and so may the smallest scores be, far from all labels. Cut off at 0 and
+    stepped once, every score is a mean of scores ≥ 0 again. Where the step still changes more than stepping
+    would stop at, it is solved further: many tiny residuals are short in length, but not in sum.
+    """
+    F, products, share = None, 0, tol
+    while True:
+        F, more = solve_spread(S, Y0, alpha, tol=share, max_products=n_iter - 1 - products, start=F)
+        F, change = _step(S, np.maximum(F, 0.0, out=F), Y0, alpha)
+        products += more + 1
+        if change <= tol:
+            return F, products
+        if products >= n_iter - 1:
+            warn_unconverged("label propagation", n_iter, tol)
+            return F, products
+        share /= 10
+
+
+def _step(S: Any, F: Float, Y0: Float, alpha: float) -> tuple[Float, float]:
+    """α·S·F + (1 − α)·Y⁰, and the largest change of a column, Σ|Δ|/Σ."""
+    step = _product(lambda F: S @ F, F)
+    change, size = np.zeros(F.shape[1]), np.zeros(F.shape[1])
+    for rows in _slices(len(F)):
+        part = step[rows]
+        part *= alpha
+        part += (1 - alpha) * Y0[rows]
+        change += np.einsum("ij->j", np.abs(part - F[rows]))
+        size += np.einsum("ij->j", np.abs(part))
+    return step, float(np.max(change / np.where(size > 0, size, 1.0), initial=0.0))
 
 
 def _iterate(
