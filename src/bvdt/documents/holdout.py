@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.running import generator
+from ..blending.folds import label_folds, wilson_interval
+
+__all__ = ["Holdout", "label_folds", "measure_holdout", "n_folds_for", "why_not", "wilson_interval"]
 
 MIN_LABELS = 10
 MIN_SHARE, MAX_SHARE = 0.05, 0.5  # 20 folds to 2
@@ -93,32 +95,6 @@ def why_not(codes: NDArray[np.intp], classes: Sequence[str], least: int = MIN_LA
     if n_tested < least:
         return f"{n_tested} labels in classes with two or more, {least} are needed"
     return None
-
-
-def label_folds(
-    codes: NDArray[np.intp], n_folds: int, random_state: Any = None
-) -> tuple[NDArray[np.intp], int]:  # (N,), number
-    """Fold of each labelled point, −1 for points never hidden; every class is spread over the folds.
-
-    Two labels of a class are in different folds, so that no fold hides a whole class; a class's only label
-    is never hidden. Never more folds than labels.
-    """
-    rng = generator(random_state)
-    members = [np.flatnonzero(codes == k) for k in range(int(codes.max(initial=-1)) + 1)]
-    shuffled = [rng.permutation(points) for points in members if len(points) >= 2]
-    order = np.concatenate([*shuffled, np.empty(0, np.intp)]).astype(np.intp)
-    n_folds = max(2, min(n_folds, len(order)))
-    fold = np.full(len(codes), -1, np.intp)
-    fold[order] = np.arange(len(order)) % n_folds  # class after class: each class's labels go round
-    return fold, n_folds
-
-
-def wilson_interval(right: int, n: int) -> tuple[float, float]:
-    """95 % interval of a proportion that stays inside 0 to 1 and is not empty at its ends (Wilson 1927)."""
-    from scipy.stats import binomtest  # slow to import
-
-    interval = binomtest(right, n).proportion_ci(method="wilson")
-    return float(interval.low), float(interval.high)
 
 
 def _lone_classes(codes: NDArray[np.intp], n_classes: int) -> list[int]:
