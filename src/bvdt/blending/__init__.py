@@ -2,7 +2,7 @@
 
 from .blend import softmax
 from .folds import Folds, label_folds, wilson_interval
-from .labeller import Blended, Labeller
+from .labeller import Blended, Labeller, Start
 from .new_points import NewPoints, blended_new_points
 from .outcome import Accuracy, Blend, CurvePoint
 from .rows import FeatureScale, rows_of_lifted
@@ -16,6 +16,7 @@ __all__ = [
     "Folds",
     "Labeller",
     "NewPoints",
+    "Start",
     "blended_new_points",
     "label_folds",
     "rows_of_lifted",

@@ -106,6 +106,7 @@ class Labeller:
     ) -> None:
         self.prior, self.alpha, self.through = prior, alpha, through
         self.X = X
+        self.made_from: tuple[Any, ...] = ()  # a caller's note on what it was prepared for
         self.S = symmetrized(op.astype(np.float32) if hasattr(op, "astype") else op)
         degrees = np.where(self.S.degrees > 0, self.S.degrees, 1.0)
         self._degrees = degrees[:, None].astype(np.float32)
@@ -212,8 +213,7 @@ class Labeller:
                 outside = (expert.outside, float(weight))
             else:
                 walk = walk + factor * expert.scores[:, -1]
-        through = self.through if weights is not None else None
-        return NewPoints(walk, unstepped, share, power, weights, constant, self.scale, through, outside)
+        return NewPoints(walk, unstepped, share, power, weights, constant, self.scale, self.through, outside)
 
     def learning_curve(self, codes: Index, n_classes: int, full: Blended) -> list[CurvePoint]:
         """Accuracy with a quarter and a half of the labels, on those left out; then ``full``'s, in its folds.

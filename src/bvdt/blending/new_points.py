@@ -33,14 +33,14 @@ class NewPoints:
 
     def own_scores(self, X_new: Any) -> Any:  # (n_new, k) or 0.0
         """Scores of the experts that need no neighbours."""
-        scores: Any = 0.0
-        if self.weights is not None and self.scale is not None:
-            X = X_new if self.through is None else rows_of_lifted(self.through.transform(X_new))
-            scores = self.scale.rows(X) @ self.weights + self.constant
+        if self.weights is None and self.outside is None:
+            return 0.0
+        X = X_new if self.through is None else rows_of_lifted(self.through.transform(X_new))
         if self.outside is not None:
             expert, weight = self.outside
-            scores = scores + weight * expert.scores_of(X_new)
-        return scores
+            return weight * expert.scores_of(X)
+        assert self.scale is not None
+        return self.scale.rows(X) @ self.weights + self.constant
 
 
 def blended_new_points(walk_part: Any, X_new: Any, state: NewPoints) -> Float:  # (n_new, k)

@@ -37,7 +37,7 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         if X is None and operator is None:
             raise ValueError(f"{type(self).__name__}.fit needs X or operator; both are None")
         if X is not None:
-            X = _checked(self, X, reset=True, ensure_min_samples=2)
+            X = checked(self, X, reset=True, ensure_min_samples=2)
         if operator is None:
             arguments = {name: getattr(self, name) for name in _PARAMETERS}
             arguments["near"] = min(self.near, X.shape[0] - 1)  # few points: all others are near
@@ -67,7 +67,7 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
                 "new points need an operator with extend, as bvdt.transition_matrix gives; "
                 f"this one is a {type(self.operator_).__name__}"
             )
-        return self.operator_.extend(_checked(self, X, reset=False))
+        return self.operator_.extend(checked(self, X, reset=False))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -76,7 +76,7 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         return tags
 
 
-def _checked(estimator: WalkEstimator, X: Any, **options: Any) -> Any:
+def checked(estimator: WalkEstimator, X: Any, **options: Any) -> Any:
     """X as an array or CSR; its values are checked where they are lifted, which names row and column."""
     return validate_data(
         estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, **options
