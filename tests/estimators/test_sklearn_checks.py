@@ -1,12 +1,16 @@
 """scikit-learn's own checks of its conventions."""
 
+from functools import partial
+
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bvdt
 
+blended = partial(bvdt.LabelPropagation, prior="auto")
+
 ESTIMATORS = [
     kind(divergence=divergence, random_state=0, n_jobs=1)
-    for kind in (bvdt.LabelPropagation, bvdt.SpectralEmbedding, bvdt.SpectralClustering)
+    for kind in (bvdt.LabelPropagation, bvdt.SpectralEmbedding, bvdt.SpectralClustering, blended)
     for divergence in ("gid", "squared_euclidean")
 ]
 

@@ -13,6 +13,7 @@ from ..documents.predictions import Labelling
 if TYPE_CHECKING:
     from ..documents.files import Documents
     from ..documents.model import Model
+    from ..report import ResultTable
 
 
 LEAST_SURE = {
@@ -53,9 +54,35 @@ def labelling_report(
             **({} if fitted else LEAST_SURE),
             operator=operator if fitted else None,
             timings=list(timings),
-            tables=[],
+            tables=_experts(model) if fitted else [],
+            calibrated=model.propagation.new_points is not None,
         ),
     )
+
+
+def _experts(model: Model) -> list[ResultTable]:
+    """Each expert's accuracy beside the blend's, on the same hidden labels."""
+    from ..report import ResultTable
+
+    found = model.holdout
+    if found is None or not found.alone:
+        return []
+    rows = [(m.name, m.accuracy, m.low, m.high) for m in found.alone]
+    rows = [("blend of all", found.accuracy, found.low, found.high), *rows]
+    curve = found.more_labels()
+    note = "All of them predicted the same hidden labels, from the same others."
+    return [
+        ResultTable(
+            "Experts",
+            ("expert", "accuracy", "95 % interval"),
+            [(name, _percent(a), f"{_percent(low)} to {_percent(high)}") for name, a, low, high in rows],
+            f"{note} {curve[:1].upper()}{curve[1:]}." if curve else note,
+        )
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def _summary(documents: Documents, labelling: Labelling, model: Model, fitted: bool) -> list[str]:

@@ -33,6 +33,8 @@ Examples:
   bvdt propagate new.csv --model topics.bvdt -o new-out.csv
 """
 
+PRIORS = {"auto": "auto", "walk": None, "linear": "linear", "naive-bayes": "naive_bayes"}
+
 Labels = Annotated[
     str | None, o.option("--labels", "-l", help="Column with blanks, or a file.", metavar="COLUMN_OR_FILE")
 ]
@@ -49,6 +51,15 @@ Hidden = Annotated[
         help="Labels hidden to test; default 0.2, 0: none.",
         metavar="SHARE",
         parser=o.parse_share,
+    ),
+]
+Prior = Annotated[
+    Any,
+    o.option(
+        "--prior",
+        help="auto (default), walk, linear, naive-bayes.",
+        metavar="NAME",
+        parser=o.one_of(*PRIORS),
     ),
 ]
 Alpha = Annotated[
@@ -69,6 +80,7 @@ class Task:
     suggest: int
     holdout: float | None
     alpha: float | None
+    prior: str | None
     settings: WalkSettings
 
 
@@ -85,6 +97,7 @@ def propagate(
     model: ModelFile = None,
     suggest: Suggest = None,
     holdout: Hidden = None,
+    prior: Prior = None,
     alpha: Alpha = None,
     divergence: o.Divergence = None,
     bandwidth: o.Bandwidth = None,
@@ -105,12 +118,13 @@ def propagate(
     source = Source(input, text, id, labels, missing, encoding, stop_words, model)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs)
-    task = Task(output, report, save, suggest or 0, holdout, alpha, settings)
+    task = Task(output, report, save, suggest or 0, holdout, alpha, PRIORS[prior or "auto"], settings)
     session.result["command"] = "propagate"
     if model is None:
         _label(session, source, task)
     else:
         made = {"--labels": labels, "--save": save, "--suggest": suggest, "--holdout": holdout}
+        made |= {"--prior": prior}
         made |= {"--alpha": alpha, "--divergence": divergence, "--bandwidth": bandwidth, "--near": near}
         made |= {"--trees": trees, "--scale": scale, "--ngrams": ngrams, "--chars": chars}
         made |= {"--min-df": min_df, "--stop-words": stop_words, "--missing": missing}
@@ -146,9 +160,11 @@ def _label(session: Session, source: Source, task: Task) -> None:
         )
     documents = read(session, source, least=2)
     classes, codes = _classes(session, source, documents)
-    features, _, operator = walk(session, documents, task.settings)
+    features, X, operator = walk(session, documents, task.settings)
     with session.stage("propagate"):
-        fitted = propagation(features, task.settings, task.alpha).fit(y=codes, operator=operator)
+        model = propagation(features, task.settings, task.alpha, task.prior)
+        fitted = model.fit(X, codes, operator=operator)
+    _say_blend(session, fitted)
     measured = _measure(session, fitted, classes, codes, task)
     labelling = Labelling.of(fitted.label_distributions_, classes, codes)
     _say_counts(session, labelling, classes)
@@ -193,6 +209,14 @@ def _classes(session: Session, source: Source, documents: Documents) -> tuple[li
     return classes, codes
 
 
+def _say_blend(session: Session, fitted: Any) -> None:
+    blend = getattr(fitted, "blend_", None)
+    session.result["blend"] = None if blend is None else asdict(blend)
+    if blend is not None:
+        parts = ", ".join(f"{name} {weight:.2f}" for name, weight in blend.weights.items())
+        session.say(f"Blend: {parts}")
+
+
 def _measure(session: Session, fitted: Any, classes: list[str], codes: Any, task: Task) -> Holdout | None:
     from ..documents.holdout import measure_holdout, n_folds_for, why_not
 
@@ -219,6 +243,11 @@ def _measure(session: Session, fitted: Any, classes: list[str], codes: Any, task
         f"Accuracy on hidden labels: {100 * found.accuracy:.1f} % "
         f"({interval}; {found.n:,} labels, each hidden once)"
     )
+    if found.alone:
+        parts = ", ".join(f"{e.name} {100 * e.accuracy:.1f}" for e in found.alone)
+        session.say(f"Each expert alone, on the same labels: {parts} %")
+    if found.more_labels():
+        session.say(f"Learning curve: {found.more_labels()}")
     if found.untested:
         session.note(f"classes with one label could not be tested: {', '.join(found.untested)}")
     session.result["holdout"] = asdict(found) | {"confusion": found.confusion.tolist()}

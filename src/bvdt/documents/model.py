@@ -6,7 +6,7 @@ The file is an operator's (``bvdt.operators.storage``) with more arrays and a "m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,17 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float
+from ..blending import FeatureScale, NewPoints
 from ..operators import storage
 from .features import Features
-from .holdout import Holdout
+from .holdout import Holdout, Measured
 
 if TYPE_CHECKING:
     from ..estimators import LabelPropagation
     from .files import Documents
 
 
-MODEL_VERSION = 1
+MODEL_VERSION = 2  # 2: a prior's part in new points
 _PREFIX = "model_"
+_PRIOR_ARRAYS = ("walk", "unstepped", "weights", "constant")
 _SETTINGS = ("alpha", "n_iter", "tol", "mode", "class_mass_normalization", "clamp")
 
 
@@ -54,6 +56,8 @@ def save_model(path: str | Path, model: Model) -> None:
     header, arrays = storage.operator_contents(model.propagation.operator_)
     features, learnt = model.features.contents()
     learnt |= {"codes": model.codes.astype(np.int32), "scores": model.propagation.label_distributions_}
+    prior, blended = _prior_contents(model.propagation)
+    learnt |= blended
     header |= {
         "version": 3,
         "model": {
@@ -64,6 +68,7 @@ def save_model(path: str | Path, model: Model) -> None:
             "features": features,
             "settings": {name: getattr(model.propagation, name) for name in _SETTINGS}
             | {"alpha": model.propagation.alpha_},
+            "prior": prior,
             "holdout": _holdout_header(model.holdout),
         },
     }
@@ -110,13 +115,14 @@ def _model_from(stored: dict[str, Any], learnt: dict[str, Any], operator: Any) -
         raise IndexError("features or classes that do not fit the operator")
     if not (np.isfinite(scores).all() and (scores >= 0).all()):
         raise ValueError("scores that are no probabilities")
-    propagation = _restored(stored["settings"], operator, codes.astype(np.intp), scores)
+    prior = _prior_from(stored.get("prior"), learnt, operator, len(classes))
+    propagation = _restored(stored["settings"], operator, codes.astype(np.intp), scores, prior)
     holdout = _holdout_from(stored["holdout"], classes)
     return Model(features, propagation, classes, holdout, str(stored["source"]))
 
 
 def _restored(
-    settings: dict[str, Any], operator: Any, codes: NDArray[np.intp], scores: Float
+    settings: dict[str, Any], operator: Any, codes: NDArray[np.intp], scores: Float, prior: dict[str, Any]
 ) -> LabelPropagation:
     """A LabelPropagation as ``fit`` left it."""
     from ..estimators import LabelPropagation
@@ -130,15 +136,64 @@ def _restored(
         codes,
         scores,
         bandwidth=operator.bandwidth,
+        **prior,
         **divergence,
         **chosen,
     )
+
+
+def _prior_contents(propagation: LabelPropagation) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """Header and arrays of what a prior needs of new points; None without one."""
+    new = propagation.new_points
+    if new is None:
+        return None, {}
+    if new.outside is not None:
+        name = type(new.outside[0].classifier).__name__
+        raise ValueError(f"a model file holds no classifiers of other libraries; the prior is a {name}")
+    arrays = {name: getattr(new, name) for name in _PRIOR_ARRAYS}
+    if new.scale is not None:
+        arrays |= {"mean": new.scale.mean, "scale": new.scale.scale}
+    header = {
+        "name": propagation.prior if isinstance(propagation.prior, str) else None,
+        "share": new.share,
+        "power": new.power,
+        "recovered": new.through is not None,
+    }
+    return header, {f"prior_{name}": array for name, array in arrays.items() if array is not None}
+
+
+def _prior_from(
+    stored: dict[str, Any] | None, learnt: dict[str, Any], operator: Any, n_classes: int
+) -> dict[str, Any]:
+    """Arguments of ``LabelPropagation.restored``; none for a model without a prior."""
+    if stored is None:
+        return {}
+    n_points, n_features = operator.shape[0], operator.lifted.n_features
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("walk", "unstepped"), (n_points, n_classes))
+    shapes |= {"weights": (n_features, n_classes), "constant": (n_classes,)}
+    shapes |= {"mean": (n_features,), "scale": (n_features,)}
+    arrays: dict[str, Any] = {name: learnt.get(f"prior_{name}") for name in shapes}
+    for name, array in arrays.items():
+        if array is not None and (array.shape != shapes[name] or not np.isfinite(array).all()):
+            raise IndexError(f"prior_{name} that does not fit the operator")
+    if arrays["walk"] is None or arrays["unstepped"] is None:
+        raise KeyError("what a prior needs")
+    linear = arrays["weights"] is not None
+    new = NewPoints(
+        share=float(stored["share"]),
+        power=float(stored["power"]),
+        scale=FeatureScale(arrays["mean"], arrays["scale"]) if linear else None,
+        through=operator.lifted.lifting if stored["recovered"] else None,
+        **{name: arrays[name] for name in _PRIOR_ARRAYS},
+    )
+    return {"new_points": new, "prior": stored["name"]}
 
 
 def _holdout_header(holdout: Holdout | None) -> dict[str, Any] | None:
     if holdout is None:
         return None
     plain = {name: getattr(holdout, name) for name in ("n", "accuracy", "low", "high", "folds")}
+    plain |= {name: [asdict(found) for found in getattr(holdout, name)] for name in ("alone", "curve")}
     return plain | {"confusion": holdout.confusion.tolist(), "untested": list(holdout.untested)}
 
 
@@ -147,4 +202,5 @@ def _holdout_from(stored: dict[str, Any] | None, classes: list[str]) -> Holdout 
         return None
     confusion = np.array(stored["confusion"], np.int64).reshape(len(classes), len(classes))
     figures = {name: stored[name] for name in ("n", "accuracy", "low", "high", "folds")}
+    figures |= {name: tuple(Measured(**m) for m in stored.get(name, ())) for name in ("alone", "curve")}
     return Holdout(**figures, classes=classes, confusion=confusion, untested=tuple(stored["untested"]))

@@ -52,8 +52,10 @@ def build_walk(X: Any, parameters: dict[str, Any], progress: Progress = False) -
     return transition_matrix(X, **(parameters | {"near": near, "progress": progress}))
 
 
-def propagation(features: Features, settings: WalkSettings, alpha: float | None = None) -> Any:
-    """A LabelPropagation, not fitted, for documents of that kind.
+def propagation(
+    features: Features, settings: WalkSettings, alpha: float | None = None, prior: Any = "auto"
+) -> Any:
+    """A LabelPropagation, not fitted, for documents of that kind; ``prior`` None is the walk alone.
 
     Class masses are not matched: labels that someone happened to give say little about the classes' sizes.
     """
@@ -63,5 +65,9 @@ def propagation(features: Features, settings: WalkSettings, alpha: float | None 
     if alpha is None:
         alpha = DEFAULTS["alpha"] if features.kind in ("text", "counts") else 0.9
     return LabelPropagation(
-        **settings.parameters(features), alpha=alpha, mode="spread", class_mass_normalization=False
+        **settings.parameters(features),
+        alpha=alpha,
+        mode="spread",
+        class_mass_normalization=False,
+        prior=prior,
     )

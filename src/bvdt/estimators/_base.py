@@ -39,7 +39,7 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         if X is None and operator is None:
             raise ValueError(f"{type(self).__name__}.fit needs X or operator; both are None")
         if X is not None:
-            X = _checked(self, X, reset=True, ensure_min_samples=2)
+            X = checked(self, X, reset=True, ensure_min_samples=2)
         if operator is None:
             arguments = {name: getattr(self, name) for name in _PARAMETERS}
             arguments["near"] = min(self.near, X.shape[0] - 1)  # few points: all others are near
@@ -63,12 +63,12 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
 
     def _extend(self, X: Any) -> Any:  # n_new × N
         """Rows of new points."""
-        return self._walk().extend(_checked(self, X, reset=False))
+        return self._walk().extend(checked(self, X, reset=False))
 
     def _nearest(self, X: Any, k: int) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
         """Fitted points nearest to new ones, with their weights; one that is found at 0 leaves no other any weight."""
         op = self._walk()
-        index, divergence = op.nearest(_checked(self, X, reset=False), min(k, op.shape[0]))
+        index, divergence = op.nearest(checked(self, X, reset=False), min(k, op.shape[0]))
         same = divergence == 0
         alone = np.where(same.any(axis=1, keepdims=True) & ~same, np.inf, divergence)
         return index, near_weights(alone)
@@ -90,7 +90,7 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         return tags
 
 
-def _checked(estimator: WalkEstimator, X: Any, **options: Any) -> Any:
+def checked(estimator: WalkEstimator, X: Any, **options: Any) -> Any:
     """X as an array or CSR; its values are checked where they are lifted, which names row and column."""
     return validate_data(
         estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, **options

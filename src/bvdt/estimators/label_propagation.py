@@ -12,6 +12,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._support.arrays import Float, checked_integer
+from ..blending import Blend, Blended, CurvePoint, Labeller, NewPoints, Start, blended_new_points
+from ..blending.experts import ALPHA
+from ..blending.folds import N_FOLDS
 from ..divergences import BregmanDivergence
 from ..tree import Tree
 from ..walks import (
@@ -23,12 +26,12 @@ from ..walks import (
     match_class_mass,
     suggestion_scores,
 )
-from ._base import WalkEstimator
+from ._base import WalkEstimator, checked
+from ._blending import labeller_for
 from ._labels import checked_weights, encode_labels, one_hot
 
-NEIGHBOURS = (
-    15  # fitted points that a new point's classes are the mean of; 15 against 1: up to 7.5 points more
-)
+# Fitted points that a new point's classes are the mean of; 15 instead of 1: up to 7.5 points more.
+NEIGHBOURS = 15
 
 
 class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -70,6 +73,14 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         other proportions than the points, up to 1 (``bvdt.walks.balanced_scores``).
     clamp : bool, default=False
         Whether labelled points are set back to their label at each step.
+    prior : None, "auto", "linear", "naive_bayes", classifier or array, default=None
+        What the walk is blended with; labels hidden in turn decide the weights (theory: Blending experts).
+        None: the walk alone. "auto": a linear model, naive Bayes on sparse features ≥ 0, and students of
+        their blend. "linear", "naive_bayes", or a scikit-learn classifier with predict_proba or
+        decision_function, which is refitted per fold: that one expert. An array (n_points, n_classes):
+        class probabilities known beforehand, not from these labels. With a prior, probabilities are
+        calibrated, the walk is that of mode "spread", and ``n_iter``, ``tol``, ``clamp`` and
+        ``class_mass_normalization`` have no effect.
 
     Attributes
     ----------
@@ -79,11 +90,13 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     transduction_ : array of shape (n_points,)
         Class of each point of the fit.
     label_distributions_ : array of shape (n_points, n_classes)
-        Its probabilities; rows sum to 1.
+        Its probabilities; rows sum to 1. With a prior a given label has 1.
     n_iter_ : int
-        Products taken.
+        Products taken; without a prior only.
     alpha_ : float
         The alpha that was used.
+    blend_ : bvdt.blending.Blend
+        With a prior and two classes or more: the experts' weights, and each one's accuracy on hidden labels.
     operator_ : WalkOperator
         To be given to ``fit`` for other labels of the same points.
     n_features_in_ : int
@@ -104,6 +117,10 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
 
     classes_: NDArray[Any]
     label_distributions_: Float
+    blend_: Blend
+    _blended: Blended | None = None
+    _new_points: NewPoints | None = None
+    _labelling: tuple[Labeller, Start] | None = None  # of the last fit with a prior
 
     def __init__(
         self,
@@ -125,6 +142,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         class_mass_normalization: bool = False,
         class_balance: bool = True,
         clamp: bool = False,
+        prior: Any = None,
     ) -> None:
         self.divergence = divergence
         self.bandwidth = bandwidth
@@ -143,6 +161,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         self.class_mass_normalization = class_mass_normalization
         self.class_balance = class_balance
         self.clamp = clamp
+        self.prior = prior
 
     def fit(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, operator: Any = None
@@ -161,7 +180,8 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         operator : WalkOperator, default=None
             The points' transition matrix if it is there already, such as ``operator_`` of an earlier fit: new
             labels then cost only products. Any square operator, sparse matrix or array with entries ≥ 0 will
-            do, but ``predict`` needs a WalkOperator.
+            do, but ``predict`` needs a WalkOperator. With a prior and the same ``operator`` and X as in the
+            last fit, that fit's solution is where this one starts.
         """
         if y is None:
             raise ValueError("LabelPropagation requires y to be passed, but the target y is None")
@@ -173,7 +193,14 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         if not weight[codes >= 0].any():
             raise ValueError("sample_weight needs a value above 0 for at least one label; all are 0")
         self.classes_, self.codes_ = classes, codes
-        return self._propagate(weight)
+        self._blended, self._new_points = None, None
+        if hasattr(self, "blend_"):
+            del self.blend_
+        if self.prior is None or len(classes) < 2:
+            return self._propagate(weight)
+        if sample_weight is not None:
+            raise ValueError("sample_weight needs prior=None: a blend takes all labels alike")
+        return self._blend(X)
 
     @classmethod
     def restored(
@@ -182,10 +209,13 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         classes: ArrayLike,
         codes: NDArray[np.intp],
         label_distributions: Float,
+        *,
+        new_points: NewPoints | None = None,
         **parameters: Any,
     ) -> LabelPropagation:
         """The estimator that ``fit`` left, from what was stored of it; nothing is computed anew."""
         fitted = cls(**parameters)
+        fitted._new_points = new_points
         fitted.operator_ = operator
         fitted._features_of_operator()
         fitted.classes_, fitted.codes_ = np.asarray(classes), codes
@@ -214,6 +244,9 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         P = class_distributions(scores, prior)
         if self.class_mass_normalization:
             P = match_class_mass(P, ~labelled, prior)
+        return self._keep(P)
+
+    def _keep(self, P: Float) -> LabelPropagation:
         self.label_distributions_ = P
         self.transduction_ = self.classes_[P.argmax(axis=1)]
         return self
@@ -226,13 +259,61 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         mode = self.mode if self.mode == "walk" else "spread"
         return choose_alpha(self.operator_, Y0, mode=mode, n_iter=self.n_iter)
 
+    def _blend(self, X: Any) -> LabelPropagation:
+        """The walk blended with the prior; starts from the last fit's solution for the same points."""
+        earlier = self._labelling
+        labeller = labeller_for(self, X, None if earlier is None else earlier[0])
+        same = earlier is not None and labeller is earlier[0]
+        start = earlier[1] if same and earlier is not None else None
+        blended = labeller.label(self.codes_, len(self.classes_), start=start)
+        self.alpha_ = ALPHA
+        self._labelling = (labeller, blended.start)
+        self._blended, self._new_points, self.blend_ = blended, blended.new, blended.outcome
+        labelled = self.codes_ >= 0
+        P = blended.P
+        P[labelled] = one_hot(self.codes_[labelled], len(self.classes_))
+        return self._keep(P)
+
+    def hidden_labels(self, n_folds: int = N_FOLDS) -> Blended:
+        """With a prior: each given label predicted while a fold of them was hidden; see ``Blended``."""
+        labeller, blended = self._needs_blend()
+        if blended.folds.n_folds in (0, n_folds):
+            return blended
+        return labeller.label(self.codes_, len(self.classes_), n_folds=n_folds)
+
+    def learning_curve(self) -> list[CurvePoint]:
+        """With a prior: accuracy on the other labels from a quarter, a half and most of them; two fits."""
+        labeller, blended = self._needs_blend()
+        return labeller.learning_curve(self.codes_, len(self.classes_), blended)
+
+    @property
+    def new_points(self) -> NewPoints | None:
+        """With a prior: what ``predict`` needs besides the operator, for storage."""
+        return self._new_points
+
+    def _needs_blend(self) -> tuple[Labeller, Blended]:
+        check_is_fitted(self)
+        if self._labelling is None or self._blended is None:
+            raise ValueError(
+                f"hidden labels need a fit with a prior and two classes; this one has prior={self.prior!r} "
+                f"and {len(self.classes_)} classes, or comes from a file"
+            )
+        return self._labelling[0], self._blended
+
     def predict_proba(self, X: Any) -> Float:  # (n_new, n_classes)
         """Probabilities of the classes of new points: the mean of their 15 nearest fitted points', by nearness.
 
-        Weights are those of the near field. A fitted point has its own probabilities.
+        Weights are those of the near field; a fitted point has its own probabilities. With a prior that mean
+        stands in for the walk in the blend.
         """
         index, weight = self._nearest(X, NEIGHBOURS)
-        P = np.einsum("ij,ijk->ik", weight, self.label_distributions_[index])
+        first = np.arange(len(index) + 1) * index.shape[1]
+        nearby = sparse.csr_array(
+            (weight.ravel(), index.ravel(), first), shape=(len(index), self.operator_.shape[0])
+        )
+        if self._new_points is not None:
+            return blended_new_points(nearby, checked(self, X, reset=False), self._new_points)
+        P = nearby @ self.label_distributions_
         return np.asarray(P / P.sum(axis=1, keepdims=True))
 
     def predict_log_proba(self, X: Any) -> Float:  # (n_new, n_classes)

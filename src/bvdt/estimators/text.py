@@ -1,4 +1,4 @@
-"""Labels for texts, with the defaults that measured best on five corpora (docs/forest.md)."""
+"""Labels for texts, with the defaults that measured best on five corpora (docs/forest.md, decisions.md)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from . import LabelPropagation
 
-# One setting for all corpora of docs/forest.md.
+# One setting for all corpora of docs/forest.md; the prior is measured in docs/decisions.md.
 DEFAULTS: dict[str, Any] = {
     "divergence": "squared_euclidean",
     "n_trees": 2,
@@ -17,6 +17,7 @@ DEFAULTS: dict[str, Any] = {
     "alpha": 0.875,
     "mode": "spread",
     "class_mass_normalization": False,
+    "prior": "auto",
 }
 
 
@@ -28,7 +29,8 @@ def text_pipeline(input: str = "counts", **params: Any) -> Pipeline:
     input : "counts", a matrix documents × terms; "text", strings.
     params : of ``bvdt.LabelPropagation``, in place of the defaults: squared Euclidean on rows of length 1
         (half the squared distance is one minus the cosine), 2 trees, the 15 nearest kept, label spreading
-        with α = 0.875, no class masses.
+        with α = 0.875, no class masses, blended with a linear model, naive Bayes and their students
+        (prior="auto").
 
     Examples
     --------

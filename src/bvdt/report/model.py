@@ -48,6 +48,7 @@ class Report:
     operator: WalkOperator | None = None  # whose block partition is drawn
     timings: Sequence[tuple[str, float]] = ()  # seconds
     tables: Sequence[ResultTable] = field(default_factory=tuple)
+    calibrated: bool = False  # whether the confidence is the chance to be right
 
     def __post_init__(self) -> None:
         for name in ("labels", "given", "confidence", "runner_up", "texts", "coordinates"):

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 MANY_CLASSES = 25  # beyond, the confusion is a list of pairs, and the class counts are cut
 SUGGESTIONS = 50  # rows shown
 TEXT_CHARS = 180
+_SHARES = (
+    "The share of the class among what the walk brings to the point. It tells which labels to trust more "
+    "than others; it is not the chance to be right, which is often larger."
+)
+_CALIBRATED = (
+    "The chance to be right, as far as the labels that were hidden can tell: of labels with 80 % about four "
+    "in five are right."
+)
 LONG = 16  # characters of a fact that needs a wide card
 
 
@@ -103,8 +111,7 @@ def _sureness(report: Report) -> str:
     return (
         '<h3>Confidence of the predicted labels</h3><div class="scroll"><table class="wide"><tbody>'
         f"{rows}</tbody></table></div>"
-        '<p class="soft">The share of the class among what the walk brings to the point. It tells which '
-        "labels to trust more than others; it is not the chance to be right, which is often larger.</p>"
+        f'<p class="soft">{_CALIBRATED if report.calibrated else _SHARES}</p>'
     )
 
 

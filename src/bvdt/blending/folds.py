@@ -1,0 +1,113 @@
+"""Who may see which label: scores have one slice per fold, in which its labels are hidden, and a last one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.arrays import Index, Mask
+from ..walks.folds import label_folds
+
+N_FOLDS = 5
+Single = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Labels in slices: slice f < n_folds hides the labels of fold f, the last slice hides none.
+
+    Scores of all experts are (N, n_slices, k) arrays; ``hidden(Z)`` are the rows whose label was predicted
+    without itself.
+    """
+
+    n_points: int
+    n_classes: int
+    labelled: Index  # (n,) points
+    codes: Index  # (n,) their classes
+    fold: Index  # (n,) −1 for a class's only label, which is never hidden
+    n_folds: int  # 0 where no label can be hidden
+
+    @classmethod
+    def of(
+        cls,
+        codes: Index,  # (N,), −1 for the unlabelled
+        n_classes: int,
+        n_folds: int = N_FOLDS,
+        random_state: Any = 0,
+        earlier: Folds | None = None,
+    ) -> Folds:
+        """Drawn at random, each class spread evenly; labels of ``earlier`` folds stay where they were."""
+        fold, n_folds = label_folds(codes, n_folds, random_state)
+        if earlier is not None and earlier.n_points == len(codes) and earlier.n_folds == n_folds:
+            fold = earlier._joined_by(codes, fold)
+        labelled = np.flatnonzero(codes >= 0)
+        n_folds = n_folds if (fold[labelled] >= 0).any() else 0
+        return cls(len(codes), n_classes, labelled, codes[labelled], fold[labelled], n_folds)
+
+    def _joined_by(self, codes: Index, fold: Index) -> Index:  # (N,) ×2 -> (N,)
+        """Folds that keep this object's: a slice's earlier solution has then seen none of its hidden labels.
+
+        A label that is new goes to the fold in which its class is rarest.
+        """
+        kept = np.full(self.n_points, -1, np.intp)
+        same = codes[self.labelled] == self.codes
+        kept[self.labelled[same]] = self.fold[same]
+        fold = np.where((kept >= 0) & (fold >= 0), kept, fold)
+        for point in np.flatnonzero((kept < 0) & (fold >= 0)):
+            mates = fold[(codes == codes[point]) & (kept >= 0)]
+            fold[point] = kept[point] = np.bincount(mates, minlength=self.n_folds).argmin()
+        return self._no_class_hidden_whole(codes, fold)
+
+    def _no_class_hidden_whole(self, codes: Index, fold: Index) -> Index:
+        """A class whose labels all lie in one fold, as others were withdrawn, gives one to the next."""
+        for k in np.unique(codes[fold >= 0]):
+            mates = np.flatnonzero((codes == k) & (fold >= 0))
+            if len(mates) == np.count_nonzero(codes == k) and (fold[mates] == fold[mates[0]]).all():
+                fold[mates[0]] = (fold[mates[0]] + 1) % self.n_folds
+        return fold
+
+    @property
+    def n_slices(self) -> int:
+        return self.n_folds + 1
+
+    @property
+    def tested(self) -> Mask:  # (n,)
+        """Which labels are hidden once."""
+        return np.asarray(self.fold >= 0)
+
+    def sees(self) -> Mask:  # (n, n_slices)
+        """Whether a slice may use a label."""
+        return np.asarray(self.fold[:, None] != np.arange(self.n_slices))
+
+    def clamp(self, P: Single) -> Single:  # (N, n_slices, k), in place
+        """P with the labels that each slice may see."""
+        one = np.eye(self.n_classes, dtype=P.dtype)[self.codes]
+        P[self.labelled] = np.where(self.sees()[:, :, None], one[:, None, :], P[self.labelled])
+        return P
+
+    def targets(self) -> Single:  # (N, n_slices, k)
+        """One-hot rows where a label may be seen, rows of 0 elsewhere."""
+        return self.clamp(np.zeros((self.n_points, self.n_slices, self.n_classes), np.float32))
+
+    def hidden(self, Z: NDArray[Any]) -> NDArray[Any]:  # (N, n_slices, k) -> (n_tested, k)
+        """Rows of the labels that are hidden once, each from the slice that hides it."""
+        return np.asarray(Z[self.labelled[self.tested], self.fold[self.tested]])
+
+    def hidden_codes(self) -> Index:  # (n_tested,)
+        return np.asarray(self.codes[self.tested])
+
+    def class_counts(self) -> NDArray[np.float64]:  # (n_slices, k)
+        """Labels per class that each slice may see."""
+        one = np.eye(self.n_classes)[self.codes]
+        return np.stack([one[seen].sum(axis=0) for seen in self.sees().T])
+
+
+def wilson_interval(right: int, n: int) -> tuple[float, float]:
+    """95 % interval of a proportion that stays inside 0 to 1 and is not empty at its ends (Wilson 1927)."""
+    from scipy.stats import binomtest  # slow to import
+
+    interval = binomtest(right, n).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)

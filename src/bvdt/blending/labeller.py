@@ -1,0 +1,283 @@
+"""Labels of all points from a few: experts, students of their blend, one step of the walk, a temperature.
+
+A student learns from the blended distributions of *all* points, so that a term that no labelled document
+holds still gets its say; in a fold's slice it learns from the blend of that slice, which has not seen the
+hidden labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._support.arrays import Float, Index
+from ..lifting import Lifting
+from ..walks import symmetrized
+from .blend import (
+    BAYES_STUDENT,
+    DENSE_STUDENT,
+    GIVEN,
+    LINEAR,
+    NAIVE_BAYES,
+    OUTSIDE,
+    RIDGE_STUDENT,
+    TEMPERATURE,
+    WALK,
+    Habit,
+    blend,
+    fit_weights,
+    joined,
+    label_weights,
+    log_loss,
+    softmax,
+)
+from .experts import LinearScores, linear_expert, naive_bayes_expert, ridge_expert, walk_expert
+from .folds import N_FOLDS, Folds, Single, label_folds
+from .new_points import NewPoints, calibrated, mixed
+from .outcome import Accuracy, Blend, CurvePoint
+from .outside import OutsideExpert, check_classifier, classifier_scores, given_scores
+from .rows import FeatureScale, Table
+
+SHARES = (0.6, 0.4, 0.2)  # taken from the neighbours in the last step: what the folds say, else the first
+CURVE = (0.25, 0.5)  # shares of the labels at which the learning curve is measured
+NAMES = ("auto", "linear", "naive_bayes")
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where the next labels of the same points may start from."""
+
+    folds: Folds
+    walk: Single | None = None  # (N, n_slices, k)
+    linear: Single | None = None  # (d + 1, n_slices·m)
+
+
+@dataclass(frozen=True, eq=False)
+class Blended:
+    """Calibrated distributions of all points, and of the labels that were predicted without themselves."""
+
+    P: Float  # (N, k)
+    hidden: Float  # (n_tested, k)
+    folds: Folds
+    outcome: Blend
+    new: NewPoints
+    start: Start
+
+
+@dataclass(frozen=True, eq=False)
+class Expert:
+    """One part of the blend; ``linear`` or ``outside`` answer for new points, else their neighbours do."""
+
+    name: str
+    scores: Single  # (N, n_slices, k)
+    habit: Habit
+    linear: LinearScores | None = None
+    outside: OutsideExpert | None = None
+
+
+class Labeller:
+    """Experts prepared for points with the walk ``op`` and features X; ``label`` may be called again.
+
+    Parameters
+    ----------
+    op : N×N walk, any square operator, sparse matrix or array with entries ≥ 0; it is symmetrised.
+    X : (N, d) features, dense or sparse; None where the prior is an array.
+    prior : "auto", "linear", "naive_bayes", a scikit-learn classifier or an (N, k) array of probabilities.
+        "auto" takes the walk, the linear expert and, on sparse rows ≥ 0, naive Bayes, then students of their
+        blend; the others are blended with the walk alone.
+    alpha : share that a point takes from the others at each step of the walk.
+    through : the lifting that X was recovered from, where new points are to be recovered alike.
+    """
+
+    def __init__(
+        self,
+        op: Any,
+        X: Any,
+        prior: Any = "auto",
+        *,
+        alpha: float = 0.875,
+        n_jobs: int | None = None,
+        through: Lifting | None = None,
+    ) -> None:
+        self.prior, self.alpha, self.through = prior, alpha, through
+        self.X = X
+        self.made_from: tuple[Any, ...] = ()  # a caller's note on what it was prepared for
+        self.S = symmetrized(op.astype(np.float32) if hasattr(op, "astype") else op)
+        degrees = np.where(self.S.degrees > 0, self.S.degrees, 1.0)
+        self._degrees = degrees[:, None].astype(np.float32)
+        self.scale: FeatureScale | None = None
+        self.rows: Table | None = None
+        if isinstance(prior, str):
+            self._prepare_rows(X, n_jobs)
+
+    def _prepare_rows(self, X: Any, n_jobs: int | None) -> None:
+        if self.prior not in NAMES:
+            check_classifier(self.prior)
+        if self.prior == "naive_bayes":
+            X = sparse.csr_array(X)
+            if X.nnz and X.data.min() < 0:
+                raise ValueError(f'prior="naive_bayes" needs features ≥ 0; the least is {X.data.min():g}')
+        self.scale = FeatureScale.of(X)
+        self.rows = Table(self.scale.rows(X), n_jobs)
+        self.counts = self.rows.is_sparse and (not self.rows.T.nnz or bool(self.rows.T.data.min() >= 0))
+
+    def step(self, P: Single) -> Single:  # (N, …, k)
+        """One step of the reversible walk D⁻¹·(Q + Qᵀ)/2 over distributions."""
+        flat = np.asarray(self.S.mean_with_transpose(P.reshape(len(P), -1)))
+        return np.asarray((flat / self._degrees).reshape(P.shape), np.float32)
+
+    def label(
+        self, codes: Index, n_classes: int, *, n_folds: int = N_FOLDS, start: Start | None = None
+    ) -> Blended:
+        """From the given classes, −1 for none; ``start`` of an earlier call saves most of the work."""
+        folds = Folds.of(codes, n_classes, n_folds, earlier=None if start is None else start.folds)
+        if start is None or (start.walk is not None and start.walk.shape != _shape(folds)):
+            start = Start(folds)
+        with _one_blas_thread() if self.rows is not None and not self.rows.is_sparse else nullcontext():
+            return self._label(folds, start)
+
+    def _label(self, folds: Folds, start: Start) -> Blended:
+        walked = walk_expert(self.S, folds, self.alpha, start.walk)
+        v = label_weights(folds, walked.class_weight, walked.class_share)
+        others, hinge = self._others(folds, start)
+        experts = [Expert("walk", walked.scores, WALK), *others]
+        Z, w = blend(folds, [e.scores for e in experts], joined([e.habit for e in experts]), v)
+        if self.prior == "auto":
+            Z, w, students = self._taught(folds, Z, w, v)
+            experts += students
+        P = folds.clamp(softmax(Z))
+        share, power, logs, hidden = last_step(folds, P, self.step(P), v)
+        outcome = _outcome(folds, experts, w, share, power, hidden)
+        new = self._new_points(experts, w, P[:, -1].copy(), share, power)
+        start = Start(folds, walked.own, hinge)
+        return Blended(calibrated(logs, power), calibrated(hidden, power), folds, outcome, new, start)
+
+    def _others(self, folds: Folds, start: Start) -> tuple[list[Expert], Single | None]:
+        """The experts beside the walk, and the weights that the next linear one may start from."""
+        if not isinstance(self.prior, str):
+            return [self._users_own(folds)], None
+        assert self.rows is not None
+        found, hinge = [], None
+        if self.prior in ("auto", "linear"):
+            linear, hinge = linear_expert(self.rows, folds, start.linear)
+            found.append(Expert("linear", linear.scores, LINEAR, linear))
+        if self.prior == "naive_bayes" or (self.prior == "auto" and self.counts):
+            bayes = naive_bayes_expert(self.rows, folds.targets())
+            found.append(Expert("naive Bayes", bayes.scores, NAIVE_BAYES, bayes))
+        return found, hinge
+
+    def _users_own(self, folds: Folds) -> Expert:
+        if not hasattr(self.prior, "fit"):
+            return Expert("prior", given_scores(self.prior, folds), GIVEN)
+        scores, outside = classifier_scores(self.prior, self.X, folds)
+        name = type(self.prior).__name__
+        habit = OUTSIDE if hasattr(outside.classifier, "predict_proba") else LINEAR
+        return Expert(name, scores, habit, outside=outside)
+
+    def _taught(
+        self, folds: Folds, Z: Single, w: Float, v: Float
+    ) -> tuple[Single, Float, list[Expert]]:  # weights of all experts, students last
+        """Students of the blend Z, each blended with its teacher in turn."""
+        assert self.rows is not None
+        students: list[tuple[str, Callable[[Table, Single], LinearScores], Habit]] = []
+        if self.counts:
+            students.append(("naive Bayes student", naive_bayes_expert, BAYES_STUDENT))
+        habit = RIDGE_STUDENT if self.rows.is_sparse else DENSE_STUDENT
+        students.append(("linear student", ridge_expert, habit))
+        found = []
+        for name, teach, habit in students:
+            taught = teach(self.rows, folds.clamp(softmax(Z)))
+            Z, (old, new) = blend(folds, (Z, taught.scores), habit, v)
+            w = np.append(w * old, new)
+            found.append(Expert(name, taught.scores, habit, taught))
+        return Z, w, found
+
+    def _new_points(
+        self, experts: list[Expert], w: Float, unstepped: Single, share: float, power: float
+    ) -> NewPoints:
+        walk: Any = 0.0
+        weights: Any = None
+        constant: Any = None
+        outside = None
+        for expert, weight in zip(experts, w, strict=True):
+            factor = np.float32(weight)
+            if expert.linear is not None:
+                weights = factor * expert.linear.weights + (0 if weights is None else weights)
+                constant = factor * expert.linear.constant + (0 if constant is None else constant)
+            elif expert.outside is not None:
+                outside = (expert.outside, float(weight))
+            else:
+                walk = walk + factor * expert.scores[:, -1]
+        return NewPoints(walk, unstepped, share, power, weights, constant, self.scale, self.through, outside)
+
+    def learning_curve(self, codes: Index, n_classes: int, full: Blended) -> list[CurvePoint]:
+        """Accuracy with a quarter and a half of the labels, on those left out; then ``full``'s, in its folds.
+
+        Each point is one more labelling. Left out where a class would lose all its labels.
+        """
+        found = []
+        for share in CURVE:
+            n_parts = round(1 / share)
+            part, n_drawn = label_folds(codes, n_parts, 0)
+            used = np.where((part == 0) | (part < 0), codes, -1)
+            tested = (codes >= 0) & (used < 0)
+            if n_drawn != n_parts or len(np.unique(used[used >= 0])) < n_classes or not tested.any():
+                continue
+            P = self.label(used, n_classes).P
+            accuracy = Accuracy.of(P[tested], codes[tested])
+            assert accuracy is not None
+            found.append(CurvePoint(int((used >= 0).sum()), accuracy))
+        if full.outcome.accuracy is not None and full.folds.n_folds:
+            n_labels = int((codes >= 0).sum() - len(full.hidden) / full.folds.n_folds)
+            found.append(CurvePoint(n_labels, full.outcome.accuracy))
+        return found
+
+
+def last_step(
+    folds: Folds, P: Single, stepped: Single, label_weight: Float
+) -> tuple[float, float, Single, Single]:  # share, power, (N, k), (n_tested, k)
+    """One step over the blended distributions and a temperature, both by log-loss on the hidden labels.
+
+    Returns the share taken from the neighbours, the temperature's inverse, and centred logs: of all points in
+    the last slice, and of the hidden labels.
+    """
+    own, step, codes = folds.hidden(P), folds.hidden(stepped), folds.hidden_codes()
+    tried = []
+    for share in SHARES:
+        Z = mixed(share, own, step)
+        (power,) = fit_weights([Z], codes, TEMPERATURE, label_weight)
+        tried.append((log_loss(power * Z, codes, label_weight), share, float(power), Z))
+    _, share, power, hidden = min(tried, key=lambda entry: entry[0])
+    return share, power, mixed(share, P[:, -1], stepped[:, -1]), hidden
+
+
+def _outcome(
+    folds: Folds, experts: list[Expert], w: Float, share: float, power: float, hidden: Single
+) -> Blend:
+    codes = folds.hidden_codes()
+    alone = {e.name: Accuracy.of(folds.hidden(e.scores), codes) for e in experts}
+    return Blend(
+        {e.name: float(weight) for e, weight in zip(experts, w, strict=True)},
+        1.0 / max(power, 1e-3),
+        share,
+        len(codes),
+        folds.n_folds,
+        Accuracy.of(hidden, codes),
+        {name: accuracy for name, accuracy in alone.items() if accuracy is not None},
+    )
+
+
+def _shape(folds: Folds) -> tuple[int, int, int]:
+    return folds.n_points, folds.n_slices, folds.n_classes
+
+
+def _one_blas_thread() -> Any:
+    """Dense products run on threads of ours, in tasks of one size: no result depends on the cores."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1, "blas")

@@ -1,0 +1,65 @@
+"""Labels of new points: neighbours stand in for the walk, the linear experts answer themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._support.arrays import Float
+from ..lifting import Lifting
+from .blend import centred, softmax
+from .folds import Single
+from .outside import OutsideExpert
+from .rows import FeatureScale, rows_of_lifted
+
+LEAST = 1e-4  # probability before its logarithm
+
+
+@dataclass(frozen=True, eq=False)
+class NewPoints:
+    """What the last blend needs of new points, and of the fitted ones that are their neighbours."""
+
+    walk: Single  # (N, k) the part of the scores that a point takes from its neighbours
+    unstepped: Single  # (N, k) distributions before the last step, given labels in them
+    share: float  # taken from the neighbours in the last step
+    power: float  # of the probabilities at the end: 1/temperature
+    weights: Single | None = None  # (d, k) all linear experts in one; None for none
+    constant: Single | None = None  # (k,)
+    scale: FeatureScale | None = None  # of the features that the linear experts saw
+    through: Lifting | None = None  # where these were recovered from lifted points
+    outside: tuple[OutsideExpert, float] | None = None  # a user's classifier and its weight
+
+    def own_scores(self, X_new: Any) -> Any:  # (n_new, k) or 0.0
+        """Scores of the experts that need no neighbours."""
+        if self.weights is None and self.outside is None:
+            return 0.0
+        X = X_new if self.through is None else rows_of_lifted(self.through.transform(X_new))
+        if self.outside is not None:
+            expert, weight = self.outside
+            return weight * expert.scores_of(X)
+        assert self.scale is not None
+        return self.scale.rows(X) @ self.weights + self.constant
+
+
+def blended_new_points(walk_part: Any, X_new: Any, state: NewPoints) -> Float:  # (n_new, k)
+    """Calibrated probabilities of new points.
+
+    ``walk_part`` is an n_new × N matrix or operator with rows that sum to 1: how much a new point takes from
+    each fitted one, such as ``op.extend(X_new)`` or the k nearest fitted points' weights.
+    """
+    k = state.walk.shape[1]
+    taken = np.asarray(walk_part @ np.hstack([state.walk, state.unstepped]).astype(np.float64))
+    own = softmax(taken[:, :k] + state.own_scores(X_new))
+    return calibrated(mixed(state.share, own, taken[:, k:]), state.power)
+
+
+def mixed(share: float, own: Any, stepped: Any) -> Any:  # (…, k)
+    """Centred logs of the distributions after the last step."""
+    return centred(np.log((1 - share) * own + share * stepped + np.float32(LEAST)))
+
+
+def calibrated(logs: Any, power: float) -> Float:  # (n, k)
+    """Probabilities from centred logs, at the temperature 1/power; rows sum to 1 in double precision."""
+    return softmax(power * np.asarray(logs, np.float64))

@@ -1,0 +1,75 @@
+"""A user's own expert: a scikit-learn classifier, refitted per fold, or an array of class probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .blend import centred
+from .folds import Folds, Single
+
+LEAST = 1e-4  # probability before its logarithm: no expert is surer than that
+
+
+@dataclass(frozen=True, eq=False)
+class OutsideExpert:
+    """A fitted classifier whose classes are codes 0 to k − 1."""
+
+    classifier: Any
+    n_classes: int
+
+    @classmethod
+    def fitted(cls, classifier: Any, X: Any, codes: NDArray[np.intp], n_classes: int) -> OutsideExpert:
+        """A clone fitted to the labelled rows X with their codes."""
+        from sklearn.base import clone
+
+        return cls(clone(classifier).fit(X, codes), n_classes)
+
+    def scores_of(self, X: Any) -> Single:  # (n, k)
+        """Centred log-probabilities, or the decision function where there are none."""
+        if hasattr(self.classifier, "predict_proba"):
+            Z = np.log(np.asarray(self.classifier.predict_proba(X)) + LEAST)
+        else:
+            Z = np.asarray(self.classifier.decision_function(X), np.float64)
+            if Z.ndim == 1:
+                Z = np.column_stack([-Z, Z])
+        return centred(Z).astype(np.float32)
+
+
+def check_classifier(classifier: Any) -> None:
+    """Refuse what cannot be blended."""
+    able = hasattr(classifier, "decision_function") or hasattr(classifier, "predict_proba")
+    if not (able and hasattr(classifier, "fit")):
+        raise ValueError(
+            'prior needs None, "auto", "linear", "naive_bayes", an array of class probabilities or a '
+            f"classifier with decision_function or predict_proba; got {classifier!r}"
+        )
+
+
+def classifier_scores(
+    classifier: Any, X: Any, folds: Folds
+) -> tuple[Single, OutsideExpert]:  # (N, n_slices, k), of all labels
+    """Scores of every slice, each by a clone that was fitted to the labels the slice may see."""
+    check_classifier(classifier)
+    scores = np.empty((folds.n_points, folds.n_slices, folds.n_classes), np.float32)
+    for number, seen in enumerate(folds.sees().T):
+        points, codes = folds.labelled[seen], folds.codes[seen]
+        expert = OutsideExpert.fitted(classifier, X[points], codes, folds.n_classes)
+        scores[:, number] = expert.scores_of(X)
+    return scores, expert
+
+
+def given_scores(P: ArrayLike, folds: Folds) -> Single:  # (N, k) -> (N, n_slices, k)
+    """Centred logs of given probabilities, alike in every slice: they should not come from these labels."""
+    P = np.asarray(P, np.float64)
+    if P.shape != (folds.n_points, folds.n_classes):
+        needed = (folds.n_points, folds.n_classes)
+        raise ValueError(f"prior needs an array of shape {needed}, points × classes; its shape is {P.shape}")
+    if not (np.isfinite(P).all() and (P >= 0).all()):
+        raise ValueError("prior needs probabilities, finite and ≥ 0; it has others")
+    total = P.sum(axis=1, keepdims=True)
+    Z = centred(np.log(P / np.where(total > 0, total, 1.0) + LEAST)).astype(np.float32)
+    return np.repeat(Z[:, None], folds.n_slices, axis=1)

@@ -1,0 +1,48 @@
+"""From an estimator with a prior to the labeller that blends it with the walk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from ..blending import Labeller, rows_of_lifted
+from ._base import checked
+
+if TYPE_CHECKING:
+    from .label_propagation import LabelPropagation
+
+
+def labeller_for(model: LabelPropagation, X: Any, earlier: Labeller | None) -> Labeller:
+    """The earlier labeller where it is of the same points, features, prior and α; else a new one.
+
+    Features are X, or, where X is None, the data that the operator was made from.
+    """
+    given = (model.operator_, X, model.prior, model.alpha)
+    if earlier is not None and all(a is b for a, b in zip(earlier.made_from, given, strict=True)):
+        return earlier
+    rows, through = _features(model, X)
+    labeller = Labeller(
+        model.operator_, rows, model.prior, alpha=model.alpha, n_jobs=model.n_jobs, through=through
+    )
+    labeller.made_from = given
+    return labeller
+
+
+def _features(model: LabelPropagation, X: Any) -> tuple[Any, Any]:  # (N, d), Lifting or None
+    if X is not None:
+        X = checked(model, X, reset=False)
+        values = X.data if sparse.issparse(X) else X
+        if not np.isfinite(values).all():
+            raise ValueError("X needs finite values with a prior; it has others")
+        return X, None
+    if not isinstance(model.prior, str) and not hasattr(model.prior, "fit"):
+        return None, None  # an array brings no need of features
+    lifted = getattr(model.operator_, "lifted", None)
+    if lifted is None:
+        raise ValueError(
+            "a prior needs X, or an operator that knows its data, as bvdt.transition_matrix gives; "
+            f"X is None and the operator is a {type(model.operator_).__name__}"
+        )
+    return rows_of_lifted(lifted), lifted.lifting
