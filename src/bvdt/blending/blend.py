@@ -35,7 +35,7 @@ RIDGE_STUDENT = Habit((1.0, 4.0), (0.5, 2.0))  # second blend, least squares tau
 # Of dense columns a line is often a poor picture: moons lose 0.7 to 4 points by the mean 4, which text gains.
 DENSE_STUDENT = Habit((1.0, 0.0), (0.5, 2.0))
 TEMPERATURE = Habit((1.2,), (0.5,))
-MOST = 2000  # hidden labels that a fit of a few weights looks at; more change no weight by 0.1
+MOST = 2000  # hidden labels that a fit of one to three weights looks at; time, not accuracy, chose it
 
 
 def joined(habits: Sequence[Habit]) -> Habit:

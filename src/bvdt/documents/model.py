@@ -168,7 +168,7 @@ def _prior_from(
     if stored is None:
         return {}
     n_points, n_features = operator.shape[0], operator.lifted.n_features
-    shapes: dict[str, tuple[int, ...]] = {name: (n_points, n_classes) for name in ("walk", "unstepped")}
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("walk", "unstepped"), (n_points, n_classes))
     shapes |= {"weights": (n_features, n_classes), "constant": (n_classes,)}
     shapes |= {"mean": (n_features,), "scale": (n_features,)}
     arrays: dict[str, Any] = {name: learnt.get(f"prior_{name}") for name in shapes}
