@@ -103,6 +103,7 @@ def _solve(
         F, R, products = np.zeros_like(B), B.copy(), 0
     else:
         F, products = np.array(start, B.dtype, order="C"), 1
+        F[:, ~B.any(axis=0)] = 0.0  # solved exactly: a residual cannot be a share of 0
         R = B - times(F)
     P = R.copy()
     rho, stop = _squares(R, R), tol**2 * _squares(B, B)
