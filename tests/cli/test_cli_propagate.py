@@ -291,7 +291,9 @@ def test_columns_are_standardised(tmp_path):
     """A column in another unit, a thousand times larger and without information, drowns the others."""
     result, _ = propagate(tmp_path, points_csv(tmp_path), "topic", "--json")
     assert json.loads(result.stdout)["walk"]["scale"] == "standard"
-    result, raw = propagate(tmp_path, points_csv(tmp_path), "topic", "--scale", "none", "--json")
+    result, raw = propagate(
+        tmp_path, points_csv(tmp_path), "topic", "--scale", "none", "--prior", "walk", "--json"
+    )
     truth = corpus()[2]
     assert np.mean([row["label"] == name for row, name in zip(raw, truth, strict=True)]) < 0.9
 
@@ -307,3 +309,28 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path):
     result, _ = propagate(tmp_path, path, "topic", "--suggest", 50)
     assert "\x1b" not in result.output
     assert "\x07" not in result.output
+
+
+@pytest.mark.parametrize("prior", ["auto", "walk", "linear", "naive-bayes"])
+def test_priors(tmp_path, prior):
+    result, rows = propagate(tmp_path, docs_csv(tmp_path), "topic", "--prior", prior, "--json")
+    told = json.loads(result.stdout)
+    truth = corpus()[2]
+    assert np.mean([row["label"] == name for row, name in zip(rows, truth, strict=True)]) > 0.9
+    if prior == "walk":
+        assert told["blend"] is None
+        assert told["holdout"]["alone"] == []
+        return
+    assert set(told["blend"]["weights"]) == {expert["name"] for expert in told["holdout"]["alone"]}
+    assert told["blend"]["accuracy"]["value"] == told["holdout"]["accuracy"]
+    assert all(expert["low"] <= expert["accuracy"] <= expert["high"] for expert in told["holdout"]["alone"])
+    assert told["holdout"]["curve"][-1]["accuracy"] == told["holdout"]["accuracy"]
+
+
+def test_experts_are_told(tmp_path):
+    result, _ = propagate(tmp_path, docs_csv(tmp_path), "topic", "--report", str(tmp_path / "r.html"))
+    assert "Each expert alone, on the same labels: walk" in result.stdout + result.stderr
+    assert "Learning curve: more labels would" in result.stdout + result.stderr
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "blend of all" in page
+    assert "The chance to be right, as far as" in page

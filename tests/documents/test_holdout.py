@@ -6,7 +6,15 @@ from scipy.stats import binom, binomtest
 from sklearn.datasets import load_digits
 
 from bvdt import LabelPropagation
-from bvdt.documents.holdout import label_folds, measure_holdout, n_folds_for, why_not, wilson_interval
+from bvdt.documents.holdout import (
+    Holdout,
+    Measured,
+    label_folds,
+    measure_holdout,
+    n_folds_for,
+    why_not,
+    wilson_interval,
+)
 
 
 @pytest.fixture(scope="module")
@@ -132,3 +140,33 @@ def test_too_few_labels_are_refused(digits):
     codes[:2] = [0, 1]
     with pytest.raises(ValueError, match="no class has two labels"):
         measure_holdout(model, model.operator_, codes, ["a", "b"])
+
+
+def test_a_model_with_a_prior_tells_about_its_experts():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600], y[:600]
+    codes = np.where(np.random.default_rng(0).permutation(600) < 120, y, -1)
+    model = LabelPropagation("squared_euclidean", random_state=0, n_jobs=1, prior="auto").fit(X, codes)
+    names = list("0123456789")
+    found = measure_holdout(model, model.operator_, codes, names)
+    assert found.n == 120
+    assert found.accuracy == model.blend_.accuracy.value
+    assert [expert.name for expert in found.alone] == ["walk", "linear", "linear student"]
+    assert found.low <= (model.transduction_ == y)[codes < 0].mean() <= found.high
+    assert found.curve[0].n < found.curve[-1].n < 120
+    assert "labels" in found.more_labels()
+    assert measure_holdout(model, model.operator_, codes, names, share=0.1).folds == 10
+    with pytest.raises(ValueError, match="the labels that it was fitted to"):
+        measure_holdout(model, model.operator_, np.where(codes == 3, 4, codes), names)
+
+
+def test_what_the_curve_says():
+    flat, steep = (
+        Holdout(
+            9, 0.9, 0.8, 1.0, [], np.zeros((0, 0), np.int64),
+            curve=tuple(Measured("", n, a, a - 0.1, a + 0.1) for n, a in points),
+        )
+        for points in ([(50, 0.9), (100, 0.902)], [(50, 0.8), (100, 0.85)])
+    )  # fmt: skip
+    assert flat.more_labels().startswith("more labels would bring little: 90.0 % from 50, 90.2 % from 100")
+    assert steep.more_labels().startswith("more labels would help")

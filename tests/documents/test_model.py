@@ -47,27 +47,28 @@ def columns(n=40):
     ), truth
 
 
-def fitted(documents, holdout=True, **settings):
+def fitted(documents, holdout=True, prior="auto", **settings):
     chosen = WalkSettings(jobs=1, **settings)
     features, X = learn_features(
         documents, scale=chosen.scale, divergence=chosen.divergence, text=chosen.text
     )
     classes, codes = encode(documents.labels)
     walk = build_walk(X, chosen.parameters(features))
-    model = propagation(features, chosen).fit(y=codes, operator=walk)
+    model = propagation(features, chosen, prior=prior).fit(y=codes, operator=walk)
     measured = measure_holdout(model, walk, codes, classes, random_state=0) if holdout else None
     return Model(features, model, classes, measured, "docs.csv")
 
 
 @pytest.mark.parametrize("make", [texts, counts, columns])
+@pytest.mark.parametrize("prior", ["auto", None])
 @pytest.mark.parametrize("settings", [{}, {"divergence": "gid"}, {"scale": "none"}, {"near": 0, "trees": 1}])
-def test_a_loaded_model_predicts_the_same(tmp_path, make, settings):
+def test_a_loaded_model_predicts_the_same(tmp_path, make, prior, settings):
     documents, truth = make()
     if make is columns and "divergence" in settings:
         documents = Documents(
             documents.path, documents.ids, None, np.abs(documents.X), ["a", "b", "c"], documents.labels
         )
-    model = fitted(documents, **settings)
+    model = fitted(documents, prior=prior, **settings)
     save_model(tmp_path / "m.bvdt", model)
     assert [path.name for path in tmp_path.iterdir()] == ["m.bvdt"]
     other = load_model(tmp_path / "m.bvdt")
@@ -81,6 +82,33 @@ def test_a_loaded_model_predicts_the_same(tmp_path, make, settings):
     assert_array_equal(other.propagation.suggest(5), model.propagation.suggest(5))
     assert other.holdout.accuracy == model.holdout.accuracy
     assert_array_equal(other.holdout.confusion, model.holdout.confusion)
+    assert other.propagation.prior == prior
+    assert other.holdout.alone == model.holdout.alone
+    assert other.holdout.curve == model.holdout.curve
+
+
+def test_a_file_of_the_first_version_loads(tmp_path):
+    """It has no word of a prior, nor of experts in its hold-out."""
+    model = fitted(texts()[0], prior=None)
+    save_model(tmp_path / "m.bvdt", model)
+    header, arrays = storage.read(tmp_path / "m.bvdt")
+    arrays.pop("header")
+    header["model"]["version"] = 1
+    header["model"].pop("prior")
+    for name in ("alone", "curve"):
+        header["model"]["holdout"].pop(name)
+    storage.write(tmp_path / "old.bvdt", header, arrays)
+    old = load_model(tmp_path / "old.bvdt")
+    assert_array_equal(old.predict_proba(texts()[0]), model.predict_proba(texts()[0]))
+
+
+def test_a_classifier_is_not_saved(tmp_path):
+    from sklearn.linear_model import LogisticRegression
+
+    model = fitted(texts()[0], holdout=False, prior=LogisticRegression())
+    with pytest.raises(ValueError, match=r"holds no classifiers.*LogisticRegression"):
+        save_model(tmp_path / "m.bvdt", model)
+    assert not list(tmp_path.iterdir())
 
 
 def test_it_is_the_pipeline_of_the_library():
@@ -164,6 +192,16 @@ CHANGES = {
         lambda h, a: a.update(near_indices=a["near_indices"] + 1000),
         "damaged",
     ),
+    "weights of other terms": (
+        lambda h, a: a.update(model_prior_weights=a["model_prior_weights"][1:]),
+        "damaged",
+    ),
+    "weights not finite": (
+        lambda h, a: a.update(model_prior_weights=a["model_prior_weights"] * np.nan),
+        "damaged",
+    ),
+    "a prior without its scores": (lambda h, a: a.pop("model_prior_walk"), "damaged"),
+    "a prior without its share": (lambda h, a: h["model"]["prior"].pop("share"), "damaged"),
     "points missing": (lambda h, a: a.update(u=a["u"][1:]), "damaged"),
 }
 

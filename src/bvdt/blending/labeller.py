@@ -147,7 +147,7 @@ class Labeller:
         others, hinge = self._others(folds, start)
         experts = [Expert("walk", walked.scores, WALK), *others]
         Z, w = blend(folds, [e.scores for e in experts], joined([e.habit for e in experts]), v)
-        if self.prior == "auto":
+        if isinstance(self.prior, str) and self.prior == "auto":
             Z, w, students = self._taught(folds, Z, w, v)
             experts += students
         P = folds.clamp(softmax(Z))

@@ -1,0 +1,102 @@
+"""Labels by the walk blended with experts (prior="auto") beside what one would use instead.
+
+Prints, per corpus and share of labels (at least one per class), means over five random labelings: accuracy on
+the unlabelled of the walk alone, LinearSVC on sublinear tf-idf, multinomial naive Bayes (the best of three
+smoothings, chosen with hindsight), the blend, the blend less the best of the others, the expected calibration
+error (10 bins) of the blend's probabilities, its accuracy on hidden labels, and seconds of labelling.
+Run: python benchmarks/labels.py [--quick] [--shares 0.1 0.3] [--seeds 100 101] [corpus ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.svm import LinearSVC
+
+import bvdt
+from bvdt.estimators.text import DEFAULTS
+from corpora import classes, counts
+from forest import CORPORA, SEEDS, accuracy, labeling, weighted
+
+SHARES = (0.003, 0.01, 0.03, 0.1, 0.3)
+QUICK = ("bbcsport", "bbc")
+SMOOTHINGS = (1.0, 0.1, 0.01)
+RIVALS = ("walk", "LinearSVC", "naive Bayes")
+
+
+def calibration_error(P: np.ndarray, y: np.ndarray, bins: int = 10) -> float:
+    """Mean over points of |accuracy − confidence| of their bin, by confidence."""
+    confidence, right = P.max(axis=1), P.argmax(axis=1) == y
+    at = np.minimum((confidence * bins).astype(int), bins - 1)
+    gaps = [abs(right[at == b].sum() - confidence[at == b].sum()) for b in range(bins)]
+    return float(sum(gaps) / len(y))
+
+
+def measure(X: Any, T: Any, op: Any, y: np.ndarray, known: np.ndarray) -> dict[str, float]:
+    """Figures of one labeling; T are the tf-idf rows of the counts X."""
+    few, rest = np.where(known, y, -1), ~known
+    settings = DEFAULTS | {"random_state": 0}
+    walk = bvdt.LabelPropagation(**(settings | {"prior": None})).fit(y=few, operator=op)
+    begun = time.perf_counter()
+    blend = bvdt.LabelPropagation(**settings).fit(T, few, operator=op)
+    seconds = time.perf_counter() - begun
+    svc = LinearSVC(random_state=0).fit(T[known], y[known])
+    bayes = [MultinomialNB(alpha=a).fit(X[known], y[known]).predict(X) for a in SMOOTHINGS]
+    hidden = blend.blend_.accuracy
+    return {
+        "labels": float(known.sum()),
+        "walk": accuracy(walk.transduction_, y, known),
+        "LinearSVC": accuracy(svc.predict(T), y, known),
+        "naive Bayes": max(accuracy(predicted, y, known) for predicted in bayes),
+        "blend": accuracy(blend.transduction_, y, known),
+        "ECE": calibration_error(blend.label_distributions_[rest], y[rest]),
+        "hidden": np.nan if hidden is None else hidden.value,
+        "seconds": seconds,
+    }
+
+
+def cell(name: str, share: float, found: list[dict[str, float]]) -> tuple[float, float]:
+    """Print the row of one corpus and share; the blend's lead and its calibration error."""
+    mean = {key: float(np.mean([row[key] for row in found])) for key in found[0]}
+    lead = mean["blend"] - max(mean[rival] for rival in RIVALS)
+    figures = [f"{mean[key]:.4f}" for key in (*RIVALS, "blend")]
+    rest = [f"{lead:+.4f}", f"{mean['ECE']:.3f}", f"{mean['hidden']:.3f}", f"{mean['seconds']:.1f}"]
+    head = f"{100 * share:g} % ({mean['labels']:.0f})"
+    print(f"| {' | '.join([name, head, *figures, *rest])} |", flush=True)
+    return lead, mean["ECE"] if mean["labels"] >= 100 else np.nan
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("corpora", nargs="*", metavar="corpus")
+    parser.add_argument("--quick", action="store_true", help=f"only {' and '.join(QUICK)}")
+    parser.add_argument("--shares", nargs="+", type=float, default=SHARES)
+    parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS))
+    options = parser.parse_args()
+    heads = ["corpus", "labels", *RIVALS, "blend", "blend − best", "ECE", "hidden", "s"]
+    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
+    cells = {}
+    for name in options.corpora or (QUICK if options.quick else CORPORA):
+        X, y = counts(name), classes(name)
+        T = weighted(X)
+        walk = {key: DEFAULTS[key] for key in ("divergence", "n_trees", "near")}
+        op = bvdt.transition_matrix(T, random_state=0, **walk)
+        for share in options.shares:
+            found = [measure(X, T, op, y, labeling(y, share, seed)) for seed in options.seeds]
+            cells[name, share] = cell(name, share, found)
+    leads = np.array([lead for lead, _ in cells.values()])
+    many = np.array([lead for (_, share), (lead, _) in cells.items() if share >= 0.1])
+    print(f"\nblend − best: least {leads.min():+.4f}; {(leads >= -0.01).sum()} of {len(leads)} cells ≥ −0.01")
+    if len(many):
+        print(f"from 10 % on: least {many.min():+.4f}, mean {many.mean():+.4f}")
+    errors = [error for _, error in cells.values() if not np.isnan(error)]
+    if errors:
+        print(f"calibration error with 100 labels or more: at most {max(errors):.3f}")
+
+
+if __name__ == "__main__":
+    main()

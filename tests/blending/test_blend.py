@@ -1,0 +1,214 @@
+"""Weights and temperatures against a general minimiser; the whole against what it promises."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+from sklearn.datasets import load_digits
+
+import bvdt
+from bvdt.blending import Folds, Labeller, Start, softmax
+from bvdt.blending.blend import TEMPERATURE, Habit, fit_weights, label_weights
+from bvdt.blending.labeller import last_step
+from bvdt.blending.new_points import blended_new_points
+from bvdt.blending.outcome import Accuracy, CurvePoint, gain_of_doubling
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(2, 5))
+@settings(max_examples=25)
+def test_weights_are_the_minimiser(seed, n, k):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(k, size=n)
+    Z = rng.normal(size=(2, n, k)) + np.array([2.0, 0.5])[:, None, None] * np.eye(k)[codes]
+    v = rng.uniform(0.5, 2, n)
+    habit = Habit((1.5, 0.0), (1.0, 3.0))
+
+    def loss(w):
+        chosen = log_softmax(np.tensordot(w, Z, 1), axis=1)[np.arange(n), codes]
+        return -(v * chosen).sum() + 0.5 * ((w[0] - 1.5) ** 2 + (w[1] / 3) ** 2)
+
+    found = fit_weights(Z, codes, habit, v)
+    slow = minimize(loss, [1.0, 1.0], method="SLSQP", bounds=[(0, None)] * 2, options={"ftol": 1e-12})
+    assert loss(found) <= slow.fun + 1e-4
+    assert (found >= 0).all()
+
+
+def test_without_labels_the_habit_rules():
+    habit = Habit((1.5, 0.0), (1.0, 3.0))
+    assert_array_equal(fit_weights(np.empty((2, 0, 3)), np.empty(0, int), habit, np.empty(0)), [1.5, 0.0])
+
+
+def test_many_labels_weigh_alike_when_thinned():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(3, size=9000)
+    Z = rng.normal(size=(1, 9000, 3)) + np.eye(3)[codes]
+    few = fit_weights(Z[:, ::4], codes[::4], TEMPERATURE, np.full(2250, 4.0))
+    assert_allclose(fit_weights(Z, codes, TEMPERATURE, np.ones(9000)), few, rtol=1e-6)
+
+
+def test_labels_of_one_class_say_nothing():
+    folds = Folds.of(np.array([0, 0, 0, 1, -1]), 2)
+    assert_array_equal(label_weights(folds, np.ones(2), np.full(2, 0.5)), 0)
+
+
+def test_the_temperature_undoes_overconfidence():
+    """Distributions sharpened by a known power come back calibrated."""
+    rng = np.random.default_rng(0)
+    n = 2000
+    truth = softmax(rng.normal(0, 1, (n, 3)))
+    y = np.array([rng.choice(3, p=p) for p in truth])
+    folds = Folds.of(y, 3)
+    sharp = softmax(3 * np.log(truth)).astype(np.float32)
+    P = np.repeat(sharp[:, None], folds.n_slices, axis=1)
+    share, power, logs, _ = last_step(folds, P, P, np.ones(n))
+    assert_allclose(power, 1 / 3, rtol=0.1)
+    assert_allclose(softmax(power * logs), truth, atol=0.05)
+    assert share in (0.6, 0.4, 0.2)
+
+
+# -- the whole ---------------------------------------------------------------------------------------------
+
+
+def corpus(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    X = sparse.csr_array(rng.poisson(np.where(np.arange(60) % 3 == y[:, None], 0.5, 0.2)).astype(float))
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def problem():
+    X, y = corpus()
+    op = bvdt.transition_matrix(X, "squared_euclidean", near=10, random_state=0)
+    return X, y, op, np.where(np.random.default_rng(1).random(600) < 0.3, y, -1)
+
+
+def test_the_blend_is_at_least_as_good_as_the_walk(problem):
+    X, y, op, codes = problem
+    found = Labeller(op, X).label(codes, 3)
+    rest = codes < 0
+    walk = bvdt.LabelPropagation("squared_euclidean", class_mass_normalization=False).fit(
+        y=codes, operator=op
+    )
+    blended = (found.P.argmax(axis=1) == y)[rest].mean()
+    assert blended >= (walk.transduction_ == y)[rest].mean()
+    assert_allclose(found.P.sum(axis=1), 1, atol=1e-12)
+    outcome = found.outcome
+    assert outcome.n_tested == (codes >= 0).sum()
+    assert outcome.accuracy.low <= blended <= outcome.accuracy.high
+    assert set(outcome.alone) == set(outcome.weights)
+    assert list(outcome.alone)[:3] == ["walk", "linear", "naive Bayes"]
+    assert "hidden labels" in str(outcome)
+
+
+def test_the_same_again_on_any_number_of_threads(problem):
+    X, _, op, codes = problem
+    first = Labeller(op, X, n_jobs=1).label(codes, 3)
+    for n_jobs in (1, 2, 3):
+        again = Labeller(op, X, n_jobs=n_jobs).label(codes, 3)
+        assert_array_equal(again.P, first.P)
+        assert again.outcome == first.outcome
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_warm_is_cold(problem, dense):
+    X, y, op, codes = problem
+    labeller = Labeller(op, X.toarray() if dense else X)
+    first = labeller.label(codes, 3)
+    again = labeller.label(codes, 3, start=first.start)
+    assert_allclose(again.P, first.P, atol=0.01)
+    more = codes.copy()
+    extra = np.flatnonzero(codes < 0)[:10]
+    more[extra] = y[extra]
+    warm = labeller.label(more, 3, start=first.start)
+    cold = labeller.label(more, 3, start=Start(first.start.folds))  # the same folds, nothing else
+    assert_allclose(warm.P, cold.P, atol=0.02)
+    assert_array_equal(warm.folds.fold, cold.folds.fold)
+
+
+def test_a_new_class_starts_anew(problem):
+    X, _, op, codes = problem
+    labeller = Labeller(op, X)
+    two = labeller.label(np.where(codes == 2, -1, codes), 2)
+    assert_array_equal(labeller.label(codes, 3, start=two.start).P.argmax(axis=1).max(), 2)
+
+
+@pytest.mark.parametrize("n_per_class", [1, 2])
+def test_hardly_any_labels(problem, n_per_class):
+    X, y, op, _ = problem
+    codes = np.full(600, -1)
+    codes[: 3 * n_per_class] = y[: 3 * n_per_class]
+    found = Labeller(op, X).label(codes, 3)
+    assert np.isfinite(found.P).all()
+    assert (found.outcome.accuracy is None) == (n_per_class == 1)
+    assert found.outcome.n_folds == (0 if n_per_class == 1 else 5)
+
+
+def test_a_sparse_matrix_will_do_for_the_walk(problem):
+    X, _, op, codes = problem
+    P = [Labeller(M, X).label(codes, 3).P for M in (op.toarray(), sparse.csr_array(op.toarray()))]
+    assert_allclose(P[0], P[1], atol=1e-3)  # the walk is solved to 1e-3 of its length
+    assert_allclose(P[0], Labeller(op, X).label(codes, 3).P, atol=1e-3)
+
+
+def test_points_without_links_get_no_nan(problem):
+    X, _, op, codes = problem
+    M = op.toarray()
+    M[0] = M[:, 0] = 0
+    assert np.isfinite(Labeller(M, X).label(np.where(np.arange(600) == 0, -1, codes), 3).P).all()
+
+
+def test_negative_features_leave_naive_bayes_out(problem):
+    X, _, op, codes = problem
+    signed = X.copy()
+    signed.data[0] *= -1
+    for features in (signed, X.toarray() - 1.0, X.toarray()):
+        assert "naive Bayes" not in Labeller(op, features).label(codes, 3).outcome.weights
+    with pytest.raises(ValueError, match=r'"naive_bayes" needs features ≥ 0; the least is -'):
+        Labeller(op, signed, "naive_bayes")
+    assert "naive Bayes" in Labeller(op, X.toarray(), "naive_bayes").label(codes, 3).outcome.weights
+
+
+def test_dense_digits():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600], y[:600]
+    op = bvdt.transition_matrix(X, "squared_euclidean", near=10, random_state=0)
+    codes = np.where(np.random.default_rng(0).random(600) < 0.1, y, -1)
+    found = Labeller(op, X, alpha=0.9).label(codes, 10)
+    assert (found.P.argmax(axis=1) == y)[codes < 0].mean() > 0.85
+
+
+def test_new_points_that_are_fitted_ones(problem):
+    """With each point its own neighbour the formula for new points is the fit's, but for the last step."""
+    X, _, op, codes = problem
+    labeller = Labeller(op, X)
+    found = labeller.label(codes, 3)
+    P = blended_new_points(sparse.eye_array(600), X, found.new)
+    rest = codes < 0
+    assert (P.argmax(axis=1) == found.P.argmax(axis=1))[rest].mean() > 0.95
+    assert_allclose(P.sum(axis=1), 1)
+    copy = pickle.loads(pickle.dumps(found.new))
+    assert_array_equal(blended_new_points(sparse.eye_array(600), X, copy), P)
+
+
+def test_the_learning_curve(problem):
+    X, _, op, codes = problem
+    labeller = Labeller(op, X)
+    full = labeller.label(codes, 3)
+    curve = labeller.learning_curve(codes, 3, full)
+    n = (codes >= 0).sum()
+    assert [round(n / point.n_labels) for point in curve] == [4, 2, 1]
+    assert curve[-1].accuracy == full.outcome.accuracy
+    assert curve[0].accuracy.value < curve[-1].accuracy.value
+
+
+def test_gain_of_doubling():
+    points = [CurvePoint(n, Accuracy(a, 0, 1)) for n, a in [(25, 0.5), (50, 0.6), (200, 0.8)]]
+    assert_allclose(gain_of_doubling(points), 0.1)
+    assert gain_of_doubling(points[:1]) is None
