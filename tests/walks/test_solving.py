@@ -41,7 +41,7 @@ def test_spread_is_the_dense_solution(n, n_empty, m, alpha, seed, dtype, warm):
     single = dtype == np.float32
     F, products = solve_spread(S, Y.astype(dtype), alpha, tol=1e-5 if single else 1e-11, start=start)
     assert F.dtype == dtype
-    # The error is at most the residual divided by the least eigenvalue, 1 − α, which the right-hand side has as factor.
+    # The error is at most the residual over the least eigenvalue, 1 − α, a factor of the right-hand side.
     size = np.linalg.norm(Y, axis=0)
     assert (np.linalg.norm(F - expected, axis=0) <= (1e-3 if single else 1e-9) * size).all()
     assert products <= 500
@@ -133,7 +133,7 @@ def test_potential_is_the_dense_one(n, k, seed):
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("mode", ["poisson", "poisson_mbo"])
 def test_parts_are_problems_of_their_own(make, mode):
-    """Three parts, one with a label of each class, one with one class, one without labels, and a lone point."""
+    """Three parts: with a label of each class, with one class, without labels; and a lone point."""
     M = np.zeros((31, 31))
     for first in (0, 10, 20):
         M[first : first + 10, first : first + 10] = random_walk(10, 0, first)

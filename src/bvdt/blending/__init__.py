@@ -1,7 +1,7 @@
 """Several experts on the same few labels, blended by what they say of labels that were hidden from them."""
 
 from .blend import softmax
-from .folds import Folds, label_folds, wilson_interval
+from .folds import Folds, wilson_interval
 from .labeller import Blended, Labeller, Start
 from .new_points import NewPoints, blended_new_points
 from .outcome import Accuracy, Blend, CurvePoint
@@ -18,7 +18,6 @@ __all__ = [
     "NewPoints",
     "Start",
     "blended_new_points",
-    "label_folds",
     "rows_of_lifted",
     "softmax",
     "wilson_interval",

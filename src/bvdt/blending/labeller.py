@@ -18,6 +18,7 @@ from scipy import sparse
 from .._support.arrays import Float, Index
 from ..lifting import Lifting
 from ..walks import symmetrized
+from ..walks.folds import label_folds
 from .blend import (
     BAYES_STUDENT,
     DENSE_STUDENT,
@@ -37,7 +38,7 @@ from .blend import (
     softmax,
 )
 from .experts import LinearScores, linear_expert, naive_bayes_expert, ridge_expert, walk_expert
-from .folds import N_FOLDS, Folds, Single, label_folds
+from .folds import N_FOLDS, Folds, Single
 from .new_points import NewPoints, calibrated, mixed
 from .outcome import Accuracy, Blend, CurvePoint
 from .outside import OutsideExpert, check_classifier, classifier_scores, given_scores

@@ -66,7 +66,7 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         return self._walk().extend(checked(self, X, reset=False))
 
     def _nearest(self, X: Any, k: int) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
-        """Fitted points nearest to new ones, with their weights; one that is found at 0 leaves no other any weight."""
+        """Fitted points nearest to new ones, and their weights: all at an equal one, if there is one."""
         op = self._walk()
         index, divergence = op.nearest(checked(self, X, reset=False), min(k, op.shape[0]))
         same = divergence == 0

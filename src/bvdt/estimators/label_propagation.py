@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._support.arrays import Float, checked_integer
 from ..blending import Blend, Blended, CurvePoint, Labeller, NewPoints, Start, blended_new_points
-from ..blending.experts import ALPHA
 from ..blending.folds import N_FOLDS
 from ..divergences import BregmanDivergence
 from ..tree import Tree
@@ -55,15 +54,15 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     progress : bool, default=False
         Those of ``bvdt.transition_matrix``.
     alpha : float or "auto", default=0.9
-        Share that a point takes from the others at each step, 0 to 1; the paper uses 0.01. "auto": chosen among
-        0.5 to 0.999 on hidden labels, each hidden once (``bvdt.walks.choose_alpha``).
+        Share that a point takes from the others at each step, 0 to 1; the paper uses 0.01. "auto": chosen
+        among 0.5 to 0.999 on hidden labels, each hidden once (``bvdt.walks.choose_alpha``).
     n_iter : int, default=300
         Most products.
     tol : float, default=1e-4
         Stop once no class changes by more than this share of its sum.
     mode : "spread", "walk", "poisson" or "poisson_mbo", default="spread"
-        "walk": M is the transition matrix, as in the paper. "spread": M is its symmetrised form. "poisson": Poisson
-        learning on that form, for very few labels; alpha has no part in it. "poisson_mbo": Poisson learning
+        "walk": M is the transition matrix, as in the paper. "spread": M is its symmetrised form. "poisson":
+        Poisson learning on that form, for very few labels; alpha has no part in it. "poisson_mbo": the same
         with classes as large as the labels' shares say, for labels in the classes' true proportions.
     class_mass_normalization : bool, default=False
         Whether to weight the classes so that the unlabelled points have the labelled points' shares. Only for
@@ -266,7 +265,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         same = earlier is not None and labeller is earlier[0]
         start = earlier[1] if same and earlier is not None else None
         blended = labeller.label(self.codes_, len(self.classes_), start=start)
-        self.alpha_ = ALPHA
+        self.alpha_ = labeller.alpha
         self._labelling = (labeller, blended.start)
         self._blended, self._new_points, self.blend_ = blended, blended.new, blended.outcome
         labelled = self.codes_ >= 0
@@ -301,7 +300,8 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         return self._labelling[0], self._blended
 
     def predict_proba(self, X: Any) -> Float:  # (n_new, n_classes)
-        """Probabilities of the classes of new points: the mean of their 15 nearest fitted points', by nearness.
+        """Probabilities of the classes of new points: the mean of their 15 nearest fitted points', by
+        nearness.
 
         Weights are those of the near field; a fitted point has its own probabilities. With a prior that mean
         stands in for the walk in the blend.
@@ -334,14 +334,16 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
 
         Parameters
         ----------
-        point : int, a point of the fit; or the features of one new point, shape (n_features,) or (1, n_features),
+        point : int, a point of the fit; or the features of one new point, shape (n_features,) or (1,
+        n_features),
             which has the mean of its nearest fitted points, as in ``predict_proba``.
         """
         check_is_fitted(self)
         n = checked_integer(n, "n", 1)
         if self.clamp or self.mode not in ("walk", "spread"):
             raise ValueError(
-                f'explain needs mode "walk" or "spread" without clamp; got mode={self.mode!r}, clamp={self.clamp}'
+                'explain needs mode "walk" or "spread" without clamp; '
+                f"got mode={self.mode!r}, clamp={self.clamp}"
             )
         if isinstance(point, numbers.Integral):
             index = checked_integer(point, "point", 0, len(self.codes_) - 1)

@@ -101,8 +101,8 @@ def _lifted_new(op: WalkOperator, X_new: Any, name: str) -> Lifted:
 def nearest(op: WalkOperator, X_new: Any, k: int = 15) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
     """The k nearest fitted points of each new one, as centres, and the divergences from them, ascending.
 
-    Exact among the points that the searches of all trees read: see the module's head. −1 and +∞ where fewer were
-    read. Up to ``SCANNED`` points all are.
+    Exact among the points that the searches of all trees read: see the module's head. −1 and +∞ where fewer
+    were read. Up to ``SCANNED`` points all are.
     """
     k = checked_integer(k, "k", 1, op.shape[0])
     new = _lifted_new(op, X_new, "nearest")
@@ -204,7 +204,7 @@ class TwinFinder:
         return same, divergence
 
     def best_scanned(self, new: Lifted, rows: NDArray[Any], k: int) -> tuple[NDArray[np.intp], Float]:
-        """The k nearest, in no order, of all points below the nodes where each row's descent ends; (m, ≤ k) ×2."""
+        """The k nearest, in no order, of the points below the nodes where descents end; (m, ≤ k) ×2."""
         query, node = self._descend(new, rows)
         points, size = self._points_below(node)
         owner = np.repeat(query, size)

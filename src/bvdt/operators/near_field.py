@@ -28,7 +28,7 @@ FALL = 3.0  # d_ik / β_i
 
 
 def near_weights(divergences: Float) -> Float:  # (m, k) -> (m, k)
-    """S_ij ∝ exp(−d_ij/β_i), β_i a third of the row's largest divergence; +∞ has weight 0, rows sum to 1 or 0."""
+    """S_ij ∝ exp(−d_ij/β_i), β_i a third of the row's largest divergence; +∞ has weight 0."""
     found = divergences < np.inf
     last = np.max(divergences, axis=1, initial=0.0, where=found, keepdims=True)
     scale = np.where(last > 0, last / FALL, 1.0)  # all centres at 0: equal weights

@@ -32,11 +32,12 @@ def choose_alpha(
 ) -> float:
     """The α whose walk gives hidden labels the least log-loss, each hidden once, in five folds.
 
-    ``Y0`` holds the labels' weights, one column per class. 0.9 stays unless another is better by more than the
-    standard error of the difference; and wherever a class has fewer than two labels, since hiding it would hide the class.
+    ``Y0`` holds the labels' weights, one column per class. 0.9 stays unless another is better by more than
+    the standard error of the difference; and wherever a class has fewer than two labels, since hiding it
+    would hide the class.
 
-    The folds' labels are columns of one solve per α, which starts from the last: the walk is linear, so what the
-    other folds give is the sum of all less the fold's own.
+    The folds' labels are columns of one solve per α, which starts from the last: the walk is linear, so what
+    the other folds give is the sum of all less the fold's own.
     """
     labelled = np.flatnonzero(Y0.any(axis=1))
     codes = np.full(len(Y0), -1, np.intp)

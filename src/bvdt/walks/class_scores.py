@@ -24,12 +24,12 @@ def class_distributions(scores: Float, prior: Float) -> Float:  # (N, k), (k,) -
 def balanced_scores(scores: Float, counts: Float) -> Float:  # (N, k), (k,) -> (N, k)
     """Scores divided by the classes' label counts to the power γ, ½ to 1.
 
-    Scores grow with the number of labels of a class, be the class large or only labelled more eagerly. γ = ½ is
-    better than 0 on labels drawn at random (digits, 3 %: 0.941 to 0.948; 1 % of BBC: 0.933 to 0.939). Scores divided by the
-    counts themselves tell the classes' sizes without the labels' frequencies: where these are far apart, by
-    their KL divergence, the labels were not drawn at random and γ goes to 1. Measured: 0.00 to 0.2 nats for
-    labels drawn at random; 0.53 for 27 and 3 labels of two classes of about even size, where accuracy goes from
-    0.536 to 0.928.
+    Scores grow with the number of labels of a class, be the class large or only labelled more eagerly. γ = ½
+    is better than 0 on labels drawn at random (digits, 3 %: 0.941 to 0.948; 1 % of BBC: 0.933 to 0.939).
+    Scores divided by the counts themselves tell the classes' sizes without the labels' frequencies: where
+    these are far apart, by their KL divergence, the labels were not drawn at random and γ goes to 1.
+    Measured: 0.00 to 0.2 nats for labels drawn at random; 0.53 for 27 and 3 labels of two classes of about
+    even size, where accuracy goes from 0.536 to 0.928.
     """
     known = np.flatnonzero(counts > 0)
     if len(known) < 2:

@@ -21,9 +21,11 @@ def label_contributions(
     tol: float = 1e-8,
     max_products: int = 1000,
 ) -> Float:  # (N, n_points)
-    """Rows ``points`` of (1 − α)·(I − α·M)⁻¹, as columns: entry (j, e) is what a label of weight 1 at j adds to point e.
+    """Rows ``points`` of (1 − α)·(I − α·M)⁻¹, as columns: entry (j, e) is what a label of weight 1 at j adds
+    to point e.
 
-    M = op for mode "walk", whose transpose is stepped, and the symmetrised walk for "spread", which is solved.
+    M = op for mode "walk", whose transpose is stepped, and the symmetrised walk for "spread", which is
+    solved.
     """
     M = as_square(op)
     unit = np.zeros((M.shape[0], len(points)))

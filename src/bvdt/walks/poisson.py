@@ -1,9 +1,9 @@
 """Poisson learning (Calder, Cook, Thorpe & Slepčev 2020) on the symmetrised walk.
 
-Labels are sources and sinks: the potential u solves (D − W)·u = Σ_j δ_j·(y_j − ȳ)ᵀ over the labelled points j,
-with W = (M + Mᵀ)/2, D its row sums and ȳ the mean label; a point takes the class whose potential is largest.
-Scores do not fade with the distance from the labels as those of label spreading do, which matters where
-labels are few.
+Labels are sources and sinks: the potential u solves (D − W)·u = Σ_j δ_j·(y_j − ȳ)ᵀ over the labelled points
+j, with W = (M + Mᵀ)/2, D its row sums and ȳ the mean label; a point takes the class whose potential is
+largest. Scores do not fade with the distance from the labels as those of label spreading do, which matters
+where labels are few.
 
 Differs from the paper: conjugate gradients on I − S with V = √D·u instead of its iteration. Parts of the walk
 that hardly touch (:mod:`bvdt.walks.components`) are problems of their own, each with its own mean label:
@@ -52,7 +52,8 @@ def poisson_potential(
 def poisson_scores(
     M: Any, Y0: Float, *, tol: float = 1e-3, max_products: int = 300
 ) -> tuple[Float, int]:  # (N, k), products
-    """Class scores exp(u/s), scaled to a largest of 1 per row, s the root mean square of all centred potentials.
+    """Class scores exp(u/s), scaled to a largest of 1 per row, s the root mean square of all centred
+    potentials.
 
     The order of the classes is that of the potentials. A part has scores only for the classes that it has
     labels of, and a part without labels has none.
@@ -75,8 +76,8 @@ def poisson_mbo_scores(
     then each point takes a class again, weighted so that the classes' sizes are the ``shares``, the labels'
     own where none are given.
 
-    Differs from the paper: diffusion follows the random walk, in one implicit step, (I + t·(I − S))·V = V⁰ + t·B,
-    which is label spreading with α = t/(1 + t).
+    Differs from the paper: diffusion follows the random walk, in one implicit step, (I + t·(I − S))·V = V⁰ +
+    t·B, which is label spreading with α = t/(1 + t).
     """
     shares = np.asarray(Y0.sum(axis=0) / Y0.sum() if shares is None else shares)
     U, part, products = poisson_potential(M, Y0, tol=tol, max_products=max_products)

@@ -80,12 +80,13 @@ def label_scores(
     Parameters
     ----------
     mode : "walk" multiplies by op itself, as the paper does; "spread" by ``symmetrized(op)``, which is the
-        label spreading of Zhou et al. (2003); "poisson" and "poisson_mbo", on the symmetrised walk, are those of
-        Calder et al. (2020), see :mod:`bvdt.walks.poisson`, and have no use for alpha.
+        label spreading of Zhou et al. (2003); "poisson" and "poisson_mbo", on the symmetrised walk, are those
+        of Calder et al. (2020), see :mod:`bvdt.walks.poisson`, and have no use for alpha.
     n_iter : most products.
     tol : a walk, and whatever is clamped, stops once no column changes by more than this share of its sum,
-        Σ|change| ≤ tol·Σ. It does not depend on the number of points, as a bound on single entries would: those
-        shrink as N grows. The others are solved until every residual is at most this share of its right-hand side.
+        Σ|change| ≤ tol·Σ. It does not depend on the number of points, as a bound on single entries would:
+        those shrink as N grows. The others are solved until every residual is at most this share of its
+        right-hand side.
     clamp : (N,) mask of rows that are set back to Y0 at every step (Zhu et al. 2003); None for none.
     """
     if mode not in MODES:
