@@ -13,11 +13,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.base import clone
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import LabelSpreading
 
 import bvdt
 from bvdt import LabelPropagation
@@ -145,6 +147,127 @@ def test_new_points_of_digits():
     inside = (model.transduction_ == y[known])[100:].mean()
     assert inside > 0.9
     assert model.score(X[new], y[new]) > inside - 0.02
+
+
+def test_new_points_are_the_mean_of_their_nearest(fitted, counts):
+    """A fitted point keeps its distribution; another has its neighbours', weighted as the near field's rows."""
+    X, _ = counts
+    distinct = np.array([(X == row).all(axis=1).sum() == 1 for row in X])
+    assert_allclose(fitted.predict_proba(X[distinct]), fitted.label_distributions_[distinct])
+    new = X[:5] + 0.5
+    index, d = fitted.operator_.nearest(new, 15)
+    weight = np.exp(-3 * d / d[:, -1:])
+    expected = (weight[:, :, None] * fitted.label_distributions_[index]).sum(axis=1)
+    assert_allclose(fitted.predict_proba(new), expected / weight.sum(axis=1, keepdims=True))
+    assert_allclose(fitted.predict_log_proba(new), np.log(fitted.predict_proba(new)))
+
+
+@pytest.mark.parametrize("mode", ["spread", "walk"])
+def test_explanations_are_what_a_label_adds(counts, few, mode):
+    """Shares against scores with one label left out, and against the whole inverse."""
+    X, _ = counts
+    weight = np.where(np.arange(120) % 2, 2.0, 1.0)
+    model = propagation(mode=mode, tol=1e-12, n_iter=5000).fit(X, few, sample_weight=weight)
+    op, i = model.operator_, 57
+    label = model.label_distributions_[i].argmax()
+    givers = np.flatnonzero(few == model.classes_[label])
+    M = (op if mode == "walk" else op.symmetrized()).toarray()
+    G = np.linalg.inv(np.eye(120) - 0.9 * M)[i, givers] * weight[givers]
+    points, shares = model.explain(i, n=2)
+    order = np.argsort(-G)
+    assert_array_equal(points, givers[order])
+    assert_allclose(shares, (G / G.sum())[order], rtol=1e-5)
+    assert len(model.explain(i, n=1)[0]) == 1
+    # A new point: the mean of its neighbours' shares, by their weight and their probability of the class.
+    new = X[i] + 0.5
+    near, d = op.nearest(new[None], 15)
+    P = model.label_distributions_[near[0]] * np.exp(-3 * d[0] / d[0, -1])[:, None]
+    label = P.sum(axis=0).argmax()
+    givers = np.flatnonzero(few == model.classes_[label])
+    G = np.linalg.inv(np.eye(120) - 0.9 * M)[np.ix_(near[0], givers)] * weight[givers]
+    expected = P[:, label] @ (G / G.sum(axis=1, keepdims=True))
+    points, shares = model.explain(new, n=10)
+    order = np.argsort(-expected)
+    assert_array_equal(points, givers[order])
+    assert_allclose(shares, (expected / expected.sum())[order], rtol=1e-5)
+
+
+def test_explain_refuses(fitted, counts, few):
+    X, _ = counts
+    with pytest.raises(ValueError, match="one point at a time"):
+        fitted.explain(X[:2])
+    with pytest.raises(ValueError, match="point needs an integer from 0 to 119"):
+        fitted.explain(120)
+    for bad in ({"mode": "poisson"}, {"clamp": True}):
+        with pytest.raises(ValueError, match="explain needs mode"):
+            propagation(**bad).fit(X, few).explain(0)
+
+
+def test_weights_of_labels(counts, few):
+    """Weight 0 is no label, 2 is two labels; points stay."""
+    X, _ = counts
+    first = np.flatnonzero(few == 0)[0]
+    weight = np.ones(120)
+    weight[first] = 0.0
+    op = propagation().fit(X, few).operator_
+    without = propagation().fit(y=np.where(np.arange(120) == first, -1, few), operator=op)
+    left_out = propagation().fit(y=few, sample_weight=weight, operator=op)
+    assert_allclose(left_out.label_distributions_, without.label_distributions_)
+    weight[first] = 3.0
+    heavier = propagation().fit(y=few, sample_weight=weight, operator=op)
+    assert (
+        heavier.label_distributions_[first, 0]
+        > propagation().fit(y=few, operator=op).label_distributions_[first, 0]
+    )
+    for bad, match in (
+        (np.ones(3), "one entry per point, 120"),
+        (-weight, r"finite values ≥ 0; sample_weight\[0\]"),
+        (np.zeros(120), "other than zero"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            propagation().fit(X, few, sample_weight=bad)
+
+
+def test_signs_are_warned_about():
+    with pytest.warns(UserWarning, match="-1 means unlabelled"):
+        encode_labels(np.array([-1, 1, -1, 1]))
+    encode_labels(np.array([-1, 1, 2]))
+    encode_labels(np.array([1, 1]))
+
+
+def test_alpha_by_folds(counts, few):
+    """Two long chains with labels at both ends need a long walk; too few labels keep the default."""
+    position = np.repeat(np.arange(300.0), 2)
+    X = np.column_stack([position, np.tile([0.0, 4.0], 300)])
+    y = np.tile([0, 1], 300)
+    known = np.isin(position % 60, (0, 1))
+    model = propagation(divergence="squared_euclidean", near=3, alpha="auto").fit(X, np.where(known, y, -1))
+    assert model.alpha_ > 0.9
+    assert (
+        propagation(alpha="auto").fit(counts[0], np.where(np.arange(120) % 40, -1, counts[1])).alpha_ == 0.9
+    )
+    assert propagation().fit(counts[0], few).alpha_ == 0.9
+    with pytest.raises(ValueError, match="alpha needs a value from 0 to 1"):
+        propagation(alpha="best").fit(counts[0], few)
+
+
+@pytest.mark.parametrize("mode", ["poisson", "poisson_mbo"])
+def test_poisson_modes(counts, few, mode):
+    X, y = counts
+    model = propagation(mode=mode).fit(X, few)
+    assert (model.transduction_ == y).mean() > 0.9
+    assert_distributions(model, X)
+    assert_array_equal(model.transduction_[few >= 0], few[few >= 0])
+
+
+def test_skewed_labels():
+    """27 labels of one class and 3 of another of about its size: no worse than scikit-learn's by 0.02."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    skewed = np.where(np.arange(len(y)) < 30, y, -1)
+    theirs = (LabelSpreading().fit(X, skewed).transduction_ == y)[30:].mean()
+    ours = (propagation(divergence="squared_euclidean").fit(X, skewed).transduction_ == y)[30:].mean()
+    assert ours >= theirs - 0.02
 
 
 # -- hard cases: finite probabilities that sum to 1, or a clear error ---------------------------------------

@@ -190,7 +190,9 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             raise ValueError(f"y needs {op.shape[0]} labels, one per point; it has {len(codes)}")
         weight = checked_weights(sample_weight, len(codes))
         if not weight[codes >= 0].any():
-            raise ValueError("sample_weight needs a value above 0 for at least one label; all are 0")
+            raise ValueError(
+                "sample_weight needs a value other than zero for at least one label; all are zero"
+            )
         self.classes_, self.codes_ = classes, codes
         self._blended, self._new_points = None, None
         if hasattr(self, "blend_"):

@@ -101,29 +101,47 @@ def _lifted_new(op: WalkOperator, X_new: Any, name: str) -> Lifted:
 def nearest(op: WalkOperator, X_new: Any, k: int = 15) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
     """The k nearest fitted points of each new one, as centres, and the divergences from them, ascending.
 
-    Exact among the points that the searches of all trees read: see the module's head. −1 and +∞ where fewer
+    Exact among the points that are read: those that the search of every tree ends at, see the module's head;
+    or, with a near field, those of the first tree's and what their near lists name. −1 and +∞ where fewer
     were read. Up to ``SCANNED`` points all are.
     """
     k = checked_integer(k, "k", 1, op.shape[0])
     new = _lifted_new(op, X_new, "nearest")
-    finders = [_finder(member) for member in op.members]
+    lists = getattr(op, "neighbors", None)
+    # The first tree and the near lists find more of the nearest than two trees do, in half the time.
+    finders = [_finder(member) for member in (op.members if lists is None else op.members[:1])]
     index = np.full((new.n_points, k), -1, np.intp)
     divergence = np.full((new.n_points, k), np.inf)
     same = finders[0].same_point(new)
     step = max(1, _BATCH // (BEAM * SCANNED))
     for start in range(0, new.n_points, step):
         rows = np.arange(start, min(start + step, new.n_points))
-        offers = [finder.best_scanned(new, rows, k) for finder in finders]
-        points = np.hstack([same[0][rows, None], *(offer[0] for offer in offers)])
-        d = np.hstack([same[1][rows, None], *(offer[1] for offer in offers)])
-        index[rows], divergence[rows] = _best_distinct(points, d, k)
+        offers = [(same[0][rows, None], same[1][rows, None])]
+        offers += [finder.best_scanned(new, rows, k) for finder in finders]
+        found = _best_distinct(offers, k)
+        if lists is not None and op.shape[0] > SCANNED:
+            found = _best_distinct([found, _joined(op, new, rows, lists[0][found[0]])], k)
+        index[rows], divergence[rows] = found
     return index, divergence
 
 
+def _joined(
+    op: WalkOperator, new: Lifted, rows: NDArray[Any], lists: NDArray[Any]
+) -> tuple[NDArray[np.intp], Float]:  # (m, ·) ×2
+    """What the near lists (m, k, near) of the points found so far name: one step of NN-descent."""
+    points = np.sort(lists.reshape(len(rows), -1), axis=1).astype(np.intp)
+    points[:, 1:][points[:, 1:] == points[:, :-1]] = -1  # each once
+    d = np.full(points.shape, np.inf)
+    row, column = np.nonzero(points >= 0)
+    d[row, column] = pair_divergences(new, op.lifted, rows[row], points[row, column], op.n_jobs)
+    return points, d
+
+
 def _best_distinct(
-    points: NDArray[np.intp], d: Float, k: int
-) -> tuple[NDArray[np.intp], Float]:  # (m, ·) -> (m, k)
-    """The k least of each row, each point once; ascending by divergence, then by index."""
+    offers: list[tuple[NDArray[np.intp], Float]], k: int
+) -> tuple[NDArray[np.intp], Float]:  # (m, k) ×2
+    """The k least of each row of all the offers, each point once; ascending by divergence, then by index."""
+    points, d = (np.hstack(part) for part in zip(*offers, strict=True))
     order = np.lexsort((d, points), axis=1)
     points, d = np.take_along_axis(points, order, 1), np.take_along_axis(d, order, 1)
     d[:, 1:][points[:, 1:] == points[:, :-1]] = np.inf

@@ -1,0 +1,73 @@
+"""The nearest fitted points of new ones, against all pairs."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+import bvdt
+import bvdt.operators.extended
+from helpers.engine_cases import DIVERGENCES, random_data
+
+
+def all_divergences(op, X_new):  # (n_new, N)
+    """Slow twin: every pair."""
+    new, fitted = op.lifted.lifting.transform(X_new), op.lifted
+    inner = new.X @ fitted.H.T
+    inner = inner.toarray() if sparse.issparse(inner) else inner
+    return np.maximum(new.u[:, None] + fitted.w - inner, 0.0)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize("divergence", DIVERGENCES)
+@pytest.mark.parametrize("options", [{}, {"near": 5}, {"n_trees": 2}])
+def test_where_all_are_read_they_are_the_nearest(divergence, as_sparse, options):
+    rng = np.random.default_rng(0)
+    X = random_data(divergence, 200, rng, as_sparse=as_sparse)
+    smoothing = 0.1 if as_sparse and divergence != "squared_euclidean" else "auto"
+    op = bvdt.transition_matrix(
+        X[:150], divergence, smoothing=smoothing, bandwidth=0.5, random_state=0, **options
+    )
+    index, d = op.nearest(X[150:], 7)
+    expected = all_divergences(op, X[150:])
+    assert_allclose(d, np.sort(expected, axis=1)[:, :7], atol=1e-9)
+    assert_allclose(np.take_along_axis(expected, index, 1), d, atol=1e-9)
+    assert (np.diff(d, axis=1) >= 0).all()
+    assert all(len(set(row)) == 7 for row in index)
+    all_of_them, _ = op.nearest(X[150:153], 150)
+    assert_array_equal(np.sort(all_of_them, axis=1), np.tile(np.arange(150), (3, 1)))
+    back, d = op.nearest(X[:150], 3)
+    assert_allclose(d[:, 0], 0.0)
+    assert_allclose(np.take_along_axis(all_divergences(op, X[:150]), back[:, :1], 1), 0.0, atol=1e-8)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("options", [{"near": 10}, {"n_trees": 2}])
+def test_most_are_found_where_few_are_read(options, monkeypatch):
+    """The divergences are those of the points named, and most of the true ones are among them."""
+    monkeypatch.setattr(bvdt.operators.extended, "SCANNED", 16)
+    X = np.random.default_rng(0).normal(size=(1300, 3))
+    op = bvdt.transition_matrix(X[:1200], "squared_euclidean", random_state=0, **options)
+    index, d = op.nearest(X[1200:], 10)
+    expected = all_divergences(op, X[1200:])
+    assert_allclose(np.take_along_axis(expected, index, 1), d, atol=1e-9)
+    assert all(len(set(row)) == 10 for row in index)
+    true = np.argsort(expected, axis=1)[:, :10]
+    found = [len(set(a) & set(b)) for a, b in zip(index, true, strict=True)]
+    assert np.mean(found) > 8.5
+    assert_array_equal(op.nearest(X[:50], 1)[0][:, 0], np.arange(50))
+
+
+def test_fewer_than_asked_for(monkeypatch):
+    monkeypatch.setattr(bvdt.operators.extended, "SCANNED", 4)
+    monkeypatch.setattr(bvdt.operators.extended, "BEAM", 1)
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    op = bvdt.transition_matrix(X, "squared_euclidean", random_state=0)
+    index, d = op.nearest(X[:5] + 0.01, 20)
+    assert ((index == -1) == np.isinf(d)).all()
+    assert (index[:, -1] == -1).all()
+    assert (index[:, 0] >= 0).all()
+    for k in (0, 61):
+        with pytest.raises(ValueError, match="k needs an integer from 1 to 60"):
+            op.nearest(X[:1], k)
