@@ -53,8 +53,8 @@ def solve_singular(
 ) -> tuple[NDArray[Any], int]:  # (N, m), products
     """V with (I − S)·V = B, orthogonal to the columns of ``null``, and the products it took.
 
-    ``null`` (N, c) has orthonormal columns that span the null space of I − S. What B has of them is taken off: the
-    result is the pseudo-inverse's.
+    ``null`` (N, c) has orthonormal columns that span the null space of I − S. What B has of them is taken
+    off: the result is the pseudo-inverse's.
     """
     B = _columns(B)
     null = np.asarray(null, B.dtype)
