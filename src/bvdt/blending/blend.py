@@ -26,7 +26,7 @@ class Habit:
 
 # Chosen on labelings 0 to 2 of five corpora; docs/decisions.md has the figures, of labelings 100 to 104.
 WALK = Habit((1.5,), (1.0,))
-LINEAR = Habit((0.0,), (3.0,))  # margins: about a third of log-odds
+LINEAR = Habit((0.0,), (3.0,))  # margins
 NAIVE_BAYES = Habit((0.0,), (1.0,))
 OUTSIDE = Habit((0.0,), (1.0,))  # log-probabilities of a user's classifier, out of fold
 GIVEN = Habit((1.0,), (1.0,))  # a user's probabilities count as they are until labels speak against them
@@ -35,7 +35,7 @@ RIDGE_STUDENT = Habit((1.0, 4.0), (0.5, 2.0))  # second blend, least squares tau
 # Of dense columns a line is often a poor picture: two moons lose up to 2 points by a mean of 4.
 DENSE_STUDENT = Habit((1.0, 0.0), (0.5, 2.0))
 TEMPERATURE = Habit((1.2,), (0.5,))
-MOST = 2000  # hidden labels that a fit of one to three weights looks at; time, not accuracy, chose it
+MOST = 2000  # hidden labels that a fit of one to three weights looks at; for time, not measured otherwise
 
 
 def joined(habits: Sequence[Habit]) -> Habit:

@@ -20,7 +20,7 @@ from .folds import Folds, Single
 from .linear import ridge_steps, squared_hinge
 from .rows import Table
 
-# Measured on labelings 0 to 2 of five corpora (docs/decisions.md).
+# As in the prototype whose figures are in docs/decisions.md, tuned on labelings 0 to 2 only.
 FLOOR = 0.01  # of a class's share in the walk, over all classes, before the logarithm
 SMOOTHING = 0.01  # naive Bayes: added to each term's tf-idf sum per class
 COST = 1.0  # LinearSVC's default

@@ -30,8 +30,8 @@ def squared_hinge(
     """Column m minimises ½‖w‖² + C·Σ_i weight_im·max(0, 1 − sign_im·⟨x_i, w⟩)², the loss of LinearSVC.
 
     By truncated Newton steps (Keerthi and DeCoste 2005), each solved by conjugate gradients, with a line
-    search. A column stops once its gradient is below ``tol`` of that at 0; scores settle to about 1e-2 of the
-    margin then, a change that leaves the blend as it is (measured on labelings 0 to 2).
+    search. A column stops once its gradient is below ``tol`` of that at 0; two starts may then differ by some
+    hundredths of the margin.
     """
     W = np.zeros((rows.shape[1], signs.shape[1]), np.float32) if start is None else start.copy()
     S = rows.times(W)
