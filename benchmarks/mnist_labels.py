@@ -2,10 +2,10 @@
 
     python benchmarks/mnist_labels.py [sets per number of labels, 5] [--no-mbo]
 
-Features: 50 principal components of the 70 000 digits. The label sets are those of the GraphLearning papers, 1 to 5
-per class. The rival runs in ``.venv-bench/graphlearning`` (``benchmarks/run.py`` makes it); without it only ours is
-measured. Times are from the points to the classes of the first label set, each in a process of its own, one after
-the other.
+Features: 50 principal components of the 70 000 digits. The label sets are those of the GraphLearning papers,
+1 to 5 per class. The rival runs in ``.venv-bench/graphlearning`` (``benchmarks/run.py`` makes it); without it
+only ours is measured. Times are from the points to the classes of the first label set, each in a process of
+its own, one after the other.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ def features(n_components: int = 50) -> tuple[np.ndarray, np.ndarray, list[np.nd
     X -= X.mean(axis=0)
     values, vectors = np.linalg.eigh(X.T @ X)
     X = X @ vectors[:, np.argsort(-values)[:n_components]]
-    sets = [labelled[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    sets = [labelled[a:b] for a, b in pairwise(offsets)]
     return X, digits.astype(np.intp), sets
 
 

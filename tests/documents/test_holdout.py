@@ -45,7 +45,7 @@ def test_it_measures_the_hidden_labels_not_the_given_ones(digits):
     rng = np.random.default_rng(0)
     noise = np.where(codes >= 0, rng.integers(2, size=len(codes)), -1)
     found = measure_holdout(model, model.operator_, noise, ["a", "b"], random_state=0)
-    chance = float(found.confusion.sum(axis=1) @ found.confusion.sum(axis=0)) / found.n**2  # as if independent
+    chance = float(found.confusion.sum(axis=1) @ found.confusion.sum(axis=0)) / found.n**2
     assert found.low < chance < found.high
 
 

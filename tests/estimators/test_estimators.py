@@ -150,9 +150,9 @@ def test_new_points_of_digits():
 
 
 def test_new_points_are_the_mean_of_their_nearest(fitted, counts):
-    """A fitted point keeps its distribution; another has its neighbours', weighted as the near field's rows."""
+    """A fitted point keeps its distribution; another has its neighbours', weighted as in a near field."""
     X, _ = counts
-    distinct = np.array([(X == row).all(axis=1).sum() == 1 for row in X])
+    distinct = np.array([(row == X).all(axis=1).sum() == 1 for row in X])
     assert_allclose(fitted.predict_proba(X[distinct]), fitted.label_distributions_[distinct])
     new = X[:5] + 0.5
     index, d = fitted.operator_.nearest(new, 15)

@@ -176,6 +176,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             object array or a Series.
         sample_weight : array of shape (n_points,), default=None
             Weights ≥ 0 of the labels; those of unlabelled points have no meaning, and 0 leaves a label out.
+            With a prior the other weights count alike.
         operator : WalkOperator, default=None
             The points' transition matrix if it is there already, such as ``operator_`` of an earlier fit: new
             labels then cost only products. Any square operator, sparse matrix or array with entries ≥ 0 will
@@ -199,8 +200,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             del self.blend_
         if self.prior is None or len(classes) < 2:
             return self._propagate(weight)
-        if sample_weight is not None:
-            raise ValueError("sample_weight needs prior=None: a blend takes all labels alike")
+        self.codes_ = np.where(weight > 0, codes, -1)
         return self._blend(X)
 
     @classmethod
