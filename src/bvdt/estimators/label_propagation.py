@@ -200,7 +200,10 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             del self.blend_
         if self.prior is None or len(classes) < 2:
             return self._propagate(weight)
-        self.codes_ = np.where(weight > 0, codes, -1)
+        counted = np.where(weight > 0, codes, -1)
+        if len(np.unique(counted[counted >= 0])) < len(classes):  # a class without weight cannot be blended
+            return self._propagate(weight)
+        self.codes_ = counted
         return self._blend(X)
 
     @classmethod
