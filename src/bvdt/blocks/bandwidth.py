@@ -27,6 +27,7 @@ from .bound import Curve
 NEIGHBOURS = 5.0
 
 _LEARN_STEPS = 500
+_LARGEST = 1e140  # mean divergence over bandwidth: its square, in a variance, stays finite
 _CLOSE = 1e-3  # a Newton step in log β that small leaves an error of about its square
 
 
@@ -44,6 +45,12 @@ def resolve_bandwidth(
         return learned_bandwidth(effective_dimension(lifted), mean_divergence, curve)
     if isinstance(bandwidth, bool) or np.ndim(bandwidth) != 0 or not 0 < bandwidth < np.inf:
         raise ValueError(f'bandwidth needs a finite number > 0, "auto" or "learn"; got {bandwidth!r}')
+    least = max(float(mean_divergence.max(initial=0.0)) / _LARGEST, np.finfo(float).tiny)
+    if bandwidth < least:
+        raise ValueError(
+            f"bandwidth needs at least {least:.3g} for divergences up to {mean_divergence.max():.3g}, "
+            f"whose quotient overflows below; got {bandwidth!r}"
+        )
     return float(bandwidth)
 
 
