@@ -109,11 +109,24 @@ struct Splitter {
 
     void choose_sample(const int32_t* segment, int64_t n, Random& random) {
         const int64_t count = std::min({n, kSample, std::max<int64_t>(64, n / 4)});
-        sample.resize(static_cast<size_t>(count));
-        for (size_t s = 0; s < sample.size(); ++s)  // one from each of equal stretches
-            sample[s] = segment[n == count ? static_cast<int64_t>(s)
-                                           : (static_cast<int64_t>(s) * n + random.below(n)) / count];
-        take(std::vector<int32_t>(sample));
+        std::vector<int32_t> chosen(static_cast<size_t>(count));
+        for (int64_t s = 0; s < count; ++s)  // one from each of equal stretches
+            chosen[s] = segment[n == count ? s : (s * n + random.below(n)) / count];
+        take(std::move(chosen));
+    }
+
+    void take(std::vector<int32_t> ids) {
+        sample = std::move(ids);
+        sample_weight.resize(sample.size());
+        for (size_t s = 0; s < sample.size(); ++s) sample_weight[s] = weight[sample[s]];
+    }
+
+    // The sample's points of one side only.
+    void keep(uint8_t which) {
+        std::vector<int32_t> kept;
+        for (size_t s = 0; s < sample.size(); ++s)
+            if (side[s] == which) kept.push_back(sample[s]);
+        take(std::move(kept));
     }
 
     void project() {
@@ -169,20 +182,7 @@ struct Splitter {
         return cut_sample(random);
     }
 
-    void take(const std::vector<int32_t>& ids) {
-        sample = ids;
-        sample_weight.resize(sample.size());
-        for (size_t s = 0; s < sample.size(); ++s) sample_weight[s] = weight[sample[s]];
-    }
-
-    void keep(bool which) {
-        std::vector<int32_t> kept;
-        for (size_t s = 0; s < sample.size(); ++s)
-            if (side[s] == which) kept.push_back(sample[s]);
-        take(kept);
-    }
-
-    // 2-means on the sample.
+    // As `find`, on the sample as it is.
     Border cut_sample(Random& random) {
         if (!seed(random)) return {};
         Border border;
