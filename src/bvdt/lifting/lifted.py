@@ -24,6 +24,7 @@ from .points import as_points, extremes, refuse_entry
 from .smoothing import resolve_smoothing
 
 _BATCH = 1 << 19  # values handled at once: the temporaries stay small beside the data
+_MIDDLE = 4096  # rows that the data's middle is found on
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Lifting:
     divergence: BregmanDivergence  # with what it learned from the data
     smoothing: Float  # (d,) e; zeros for none
     scale: Float | float  # 1, or (d,) where x + e would leave the domain
-    offset: Float | None  # (d,) the data's mean, for dense data of a translation-invariant divergence
+    offset: Float | None  # (d,) the data's middle, for dense data of a translation-invariant divergence
     sparse: bool
 
     def transform(self, X: Any) -> Lifted:
@@ -139,8 +140,15 @@ def lift(
     if sparse.issparse(X) and X.nnz == X.shape[0] * X.shape[1] and not divergence.domain.contains(e).all():
         X = X.toarray()  # every entry stored and no baseline: as large as the sparse form
     is_sparse = sparse.issparse(X)
-    offset = X.mean(axis=0) if divergence.translation_invariant and not is_sparse else None
+    offset = _middle(X) if divergence.translation_invariant and not is_sparse else None
     return Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse)._lift(X, given)
+
+
+def _middle(X: Float) -> Float:  # (N, d) -> (d,)
+    """Each column's median, found on some rows: one far point would move the mean away from all others."""
+    if len(X) > _MIDDLE:
+        X = X[np.random.default_rng(0).choice(len(X), _MIDDLE, replace=False)]
+    return np.asarray(np.median(X, axis=0))
 
 
 def _dense(X: Any, divergence: BregmanDivergence) -> Any:
