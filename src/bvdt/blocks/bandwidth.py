@@ -1,7 +1,8 @@
 """Choice of the bandwidth β in p_ij ∝ exp(−d_ij / β); each trial is one pass up the tree, O(N).
 
 "auto"   β at which the rows of Q have, in the mean, the entropy of a uniform choice among
-         ``NEIGHBOURS`` points.
+         ``NEIGHBOURS`` points. Equal points count as one, as rows and as neighbours: a point with a thousand
+         twins has one neighbour there, and β follows the distances between different points.
          Entropy never falls as β grows (the bound is a maximum of lines in 1/β), so this is a root of a
          monotone function, found by Newton's steps in log β that a bracket holds.
 "learn"  β that maximises the bound of Eq. (18) together with its constant. As a dispersion model

@@ -14,10 +14,11 @@ from .._support.arrays import Float
 from .._support.running import n_threads
 from ..blocks import (
     BlockPartition,
-    Curve,
     block_divergences,
     bound_constant,
     bound_curve,
+    coarsest_curve,
+    distinct_tree,
     optimum,
     refined_blocks,
     resolve_bandwidth,
@@ -73,11 +74,7 @@ class TransitionOperator(WalkOperator):
             mean_divergence = block_divergences(lifted, tree, partition, n_jobs)
         self.lifted, self.tree, self.n_jobs = lifted, tree, n_jobs
         self.mean_divergence = mean_divergence
-
-        def curve(beta: float) -> Curve:
-            return bound_curve(mean_divergence, tree, partition, beta, n_jobs)
-
-        self.bandwidth = resolve_bandwidth(bandwidth, lifted, mean_divergence, curve)
+        self.bandwidth = _resolved_bandwidth(bandwidth, lifted, tree, partition, mean_divergence, n_jobs)
         solution = optimum(mean_divergence, tree, partition, self.bandwidth, n_jobs)
         self.partition = partition.with_q(solution.q)
         self.lower_bound = solution.lower_bound
@@ -189,6 +186,33 @@ class TransitionOperator(WalkOperator):
 
     def __repr__(self) -> str:
         return self._describe("TransitionOperator")
+
+
+def _resolved_bandwidth(
+    bandwidth: float | str,
+    lifted: Lifted,
+    tree: Tree,
+    partition: BlockPartition,
+    mean_divergence: Float,
+    n_jobs: int | None,
+) -> float:
+    """The bandwidth as a number; "auto" looks at the distinct points only."""
+    is_auto = isinstance(bandwidth, str) and bandwidth == "auto"
+    distinct = distinct_tree(lifted, tree) if is_auto and partition.is_coarsest else None
+    if distinct is None:
+        return resolve_bandwidth(
+            bandwidth,
+            lifted,
+            mean_divergence,
+            lambda beta: bound_curve(mean_divergence, tree, partition, beta, n_jobs),
+        )
+    dbar = mean_divergence[distinct.nodes[1:] - 1]
+    return resolve_bandwidth(
+        bandwidth,
+        lifted,
+        dbar,
+        lambda beta: coarsest_curve(distinct.size, distinct.parent, dbar, beta, n_jobs),
+    )
 
 
 def row_values(op: TransitionOperator) -> Float:  # (N,)
