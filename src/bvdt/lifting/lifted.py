@@ -25,6 +25,7 @@ from .smoothing import resolve_smoothing
 
 _BATCH = 1 << 19  # values handled at once: the temporaries stay small beside the data
 _MIDDLE = 4096  # rows that the data's middle is found on
+_CSR = ("data", "indices", "indptr")
 _FAR = 10.0  # median of a sparse column over its deviation from which on the column is centred
 
 
@@ -133,6 +134,7 @@ def lift(
     """
     divergence = get(divergence)
     given, X = X, as_points(X)
+    points = X
     _check_closed_domain(X, divergence, given)
     if not divergence.separable:
         X = _dense(X, divergence)
@@ -143,7 +145,15 @@ def lift(
     is_sparse, offset = sparse.issparse(X), None
     if divergence.translation_invariant:
         offset = _far_columns(X) if is_sparse else _middle(X)
+    if offset is None and (is_sparse or not e.any()) and _shares_memory(X, points):
+        X = X.copy()  # an operator never changes, whatever happens to the user's data
     return Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse)._lift(X, given)
+
+
+def _shares_memory(X: Any, points: Any) -> bool:
+    if not sparse.issparse(X):
+        return not sparse.issparse(points) and np.may_share_memory(X, points)
+    return any(np.may_share_memory(getattr(X, name), getattr(points, name)) for name in _CSR)
 
 
 def _middle(X: Float) -> Float:  # (N, d) -> (d,)
