@@ -3,5 +3,6 @@
 from .hashes import row_hashes
 from .lifted import Lifted, Lifting, lift
 from .pairs import pair_divergences, pair_dots
+from .points import check_readable
 
-__all__ = ["Lifted", "Lifting", "lift", "pair_divergences", "pair_dots", "row_hashes"]
+__all__ = ["Lifted", "Lifting", "check_readable", "lift", "pair_divergences", "pair_dots", "row_hashes"]
