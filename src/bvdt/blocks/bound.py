@@ -27,7 +27,7 @@ class Curve(NamedTuple):
     @property
     def entropy_slope(self) -> float:
         """d entropy / d log β = θ²·d²c/dθ²."""
-        return self.variance / self.bandwidth**2
+        return self.variance / self.bandwidth / self.bandwidth  # the square may overflow
 
 
 def bound_curve(
