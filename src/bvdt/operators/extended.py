@@ -19,6 +19,7 @@ queried back.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,7 @@ from scipy import sparse, special
 from .._support import memory
 from .._support.arrays import Float, Int
 from ..lifting import Lifted, pair_divergences, pair_dots, row_hashes
-from ..tree import Tree
+from ..tree import Tree, limit_depth
 from .base import RealOperator
 
 if TYPE_CHECKING:
@@ -121,7 +122,9 @@ class TwinFinder:
     @classmethod
     def of(cls, op: TransitionOperator) -> TwinFinder:
         """Prepared for an operator; see the module's head for the cost."""
-        lifted, tree = op.lifted, op.tree
+        lifted = op.lifted
+        # Any tree over the points finds a twin; of a chain, each level would be a step.
+        tree = limit_depth(op.tree, most=int(4 * math.log2(op.tree.n_points) + 50))
         nodes = 1 + np.flatnonzero(tree.size[tree.parent[1:]] > SCANNED)
         nodes = nodes[np.argsort(-tree.size[nodes], kind="stable")]
         memory.require(16.0 * float(tree.size[nodes].sum()), "extend on a tree this deep")
