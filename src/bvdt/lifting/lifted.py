@@ -19,12 +19,14 @@ from scipy import sparse
 
 from .._support import memory
 from .._support.arrays import Float
+from .._support.running import n_threads
 from ..divergences import BregmanDivergence, get
 from .points import as_points, extremes, refuse_entry
 from .smoothing import resolve_smoothing
 
 _BATCH = 1 << 19  # values handled at once: the temporaries stay small beside the data
 _MIDDLE = 4096  # rows that the data's middle is found on
+_PER_FEATURE = 8  # values per feature that are held while sparse data are lifted and cut, at most
 _CSR = ("data", "indices", "indptr")
 _FAR = 10.0  # median of a sparse column over its deviation from which on the column is centred
 
@@ -134,6 +136,9 @@ def lift(
     """
     divergence = get(divergence)
     given, X = X, as_points(X)
+    if sparse.issparse(X):  # arrays of one value per feature, and each thread's two
+        values = X.shape[1] * (_PER_FEATURE + 2 * n_threads(None))
+        memory.require(8.0 * values, f"sparse X of {X.shape[1]} features (empty ones count)")
     points = X
     _check_closed_domain(X, divergence, given)
     if not divergence.separable:
