@@ -189,7 +189,7 @@ def test_control_groups_count(version, tmp_path, monkeypatch):
 
 
 def test_a_dense_matrix_beyond_the_limit_is_refused(monkeypatch):
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1e5)
     op = bvdt.transition_matrix(np.random.default_rng(0).normal(size=(200, 2)), "squared_euclidean")
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1e5)
     with pytest.raises(MemoryError, match="GiB"):
         op.toarray()
