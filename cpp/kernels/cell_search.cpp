@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kRows = 6;   // compared at once; with 16 lanes their sums fill an AVX2 CPU's registers
 constexpr int64_t kReach = 4;  // points of the cells near to a cell, over those that a row is compared with
+constexpr float kNegligible = 1e-3f;  // an error that small, relative to the divergence, is let be
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // products[r] = ⟨x_r, panel⟩ for kRows rows and 16 centres.
@@ -69,24 +70,41 @@ BVDT_EACH_WIDTH(add_along,
 struct Best : TopList<float> {
     int32_t own;  // the row's own point
 
+    // Below which row_part + x may be among them; nothing is nearer than a divergence of 0.
+    float limit(float row_part) const { return worst() > 0 ? worst() - row_part : -kInfinity; }
+
     void offer(int32_t j, float d) const {
         if (j != own) insert<Ties::kByArrival>(j, d);
     }
 };
 
-// Offers kRows rows the centres of a cell. A row's divergences are row_part + centre_part − product; a panel
-// is looked at more closely only if one of them is below the row's worst.
+// kRows rows to be compared. `part` is already less the row's share of the rounding error, `error`.
+struct RowTile {
+    const float* x[kRows];
+    float part[kRows], error[kRows];
+    Best best[kRows];
+};
+
+// The centres of a cell; `part` likewise.
+struct Centres {
+    const float *panels, *part, *error;
+    const int32_t* item;
+    int64_t n_panels;
+};
+
+// Offers kRows rows the centres of a cell. A row's divergences are row part + centre part − product, which is
+// too small by the two errors at most; a panel is looked at more closely only if one of them is below the
+// row's worst. Where the error counts, double precision tells.
 template <int Width>
-BVDT_INLINE void compare_lanes(const float* const* x, const float* row_part, const Best* best,
-                               const float* panel, const float* centre_part, const int32_t* item,
-                               int64_t n_panels, int64_t d) {
+BVDT_INLINE void compare_lanes(const RowTile& rows, const Centres& centres, const CellStore& cells) {
     using Part = Lanes<float, Width>;
+    const int64_t d = cells.points.d;
     float limit[kRows];
-    for (int64_t r = 0; r < kRows; ++r) limit[r] = best[r].worst() - row_part[r];
-    for (int64_t b = 0; b < n_panels; ++b) {
+    for (int64_t r = 0; r < kRows; ++r) limit[r] = rows.best[r].limit(rows.part[r]);
+    for (int64_t b = 0; b < centres.n_panels; ++b) {
         Part rest[kRows];
-        multiply(x, panel + b * d * kLanes, d, rest);
-        const Part part = Part::at(centre_part + b * kLanes);
+        multiply(rows.x, centres.panels + b * d * kLanes, d, rest);
+        const Part part = Part::at(centres.part + b * kLanes);
         Signs<Width> below;
         for (int64_t r = 0; r < kRows; ++r) rest[r] = part - rest[r], below.add(rest[r] - limit[r]);
         if (!below.any()) continue;
@@ -98,21 +116,30 @@ BVDT_INLINE void compare_lanes(const float* const* x, const float* row_part, con
             Part::at(value) = rest[r];
             for (int64_t t = 0; t < kLanes; ++t)
                 if (value[t] < limit[r]) {
-                    best[r].offer(item[b * kLanes + t], value[t] + row_part[r]);
-                    limit[r] = best[r].worst() - row_part[r];
+                    const Best& best = rows.best[r];
+                    const int32_t j = centres.item[b * kLanes + t];
+                    const float error = rows.error[r] + centres.error[b * kLanes + t];
+                    float found = value[t] + rows.part[r] + error;
+                    if (!(error <= kNegligible * found))
+                        found = static_cast<float>(cells.scale() * cells.divergence(best.own, j));
+                    if (found < best.worst()) best.offer(j, found);
+                    limit[r] = best.limit(rows.part[r]);
                 }
         }
     }
 }
-BVDT_EACH_WIDTH(compare,
-                (const float* const* x, const float* row_part, const Best* best, const float* panel,
-                 const float* centre_part, const int32_t* item, int64_t n_panels, int64_t d),
-                (x, row_part, best, panel, centre_part, item, n_panels, d))
+BVDT_EACH_WIDTH(compare, (const RowTile& rows, const Centres& centres, const CellStore& cells),
+                (rows, centres, cells))
 
 // The smallest of some thresholds at which the scores up to it hold at least so many points.
 BVDT_SIMD float threshold(const float* score, const int32_t* size, int64_t count, int64_t points) {
-    float low = kInfinity, high = -kInfinity;
+    float low = kInfinity, high = -kInfinity, enough = -kInfinity;
     for (int64_t c = 0; c < count; ++c) low = std::min(low, score[c]), high = std::max(high, score[c]);
+    // The first cells that hold so many tell how far is far enough: one far cell must not stretch the range.
+    int64_t in_first = 0;
+    for (int64_t c = 0; c < count && in_first < points; ++c)
+        enough = std::max(enough, score[c]), in_first += size[c];
+    high = std::min(high, low + 4 * (enough - low));
     for (int step = 0; step < 8; ++step) {
         const float middle = low + (high - low) / 2;
         int32_t held = 0;
@@ -127,9 +154,11 @@ struct CellSearch {
     const CellStore& cells;
     CellRanking ranking;
     int64_t k;
-    std::vector<float> x, h, row_part;              // (rows, d) ×2, (rows,)
+    float rounding;
+    std::vector<float> x, h, row_part, square_x;    // (rows, d) ×2, (rows,) ×2
     std::vector<float> delta_x, delta_h;            // (panels of cells, d, 16)
     std::vector<float> along_h, along_x, distance;  // (rows, cells) ⟨x', ΔH⟩, ⟨h', ΔX⟩; (cells,)
+    std::vector<float> square_dx, square_dh;        // (cells,) ‖ΔX‖², ‖ΔH‖²
     std::vector<int32_t> size;                      // (cells,)
     std::vector<int32_t> chosen, n_chosen;          // (cells, rows) rows to compare with a cell; (cells,)
     std::vector<float> value, centre_part;          // (rows, k), (lanes of a cell,)
@@ -138,7 +167,7 @@ struct CellSearch {
     std::vector<float> nothing;  // (k,) −∞: a list that takes no one
 
     CellSearch(const CellStore& c, int64_t k_)
-        : cells(c), ranking(c), k(k_), nothing(static_cast<size_t>(k_), -kInfinity) {}
+        : cells(c), ranking(c), k(k_), rounding(c.rounding()), nothing(static_cast<size_t>(k_), -kInfinity) {}
 
     void run(int64_t cell, int64_t pairs, int64_t n_near, int32_t* out_index, double* out_divergence) {
         const int64_t n_rows = cells.size(cell), count = ranking.nearest(cell, n_near, pairs);
@@ -158,13 +187,14 @@ struct CellSearch {
         const int64_t d = cells.points.d, n_rows = cells.size(cell);
         const double *mean_x = cells.mean_x.data() + cell * d, *mean_h = cells.mean_h.data() + cell * d;
         x.resize(static_cast<size_t>(n_rows * d)), h.resize(static_cast<size_t>(n_rows * d));
-        row_part.resize(static_cast<size_t>(n_rows));
+        row_part.resize(static_cast<size_t>(n_rows)), square_x.assign(static_cast<size_t>(n_rows), 0.0f);
         for (int64_t a = 0; a < n_rows; ++a) {
             const int64_t i = cells.items(cell)[a];
             const double *xi = cells.points.x + i * d, *hi = cells.points.h + i * d;
             for (int64_t j = 0; j < d; ++j) {
                 x[a * d + j] = static_cast<float>(cells.scale_x * (xi[j] - mean_x[j]));
                 h[a * d + j] = static_cast<float>(cells.scale_h * (hi[j] - mean_h[j]));
+                square_x[a] += x[a * d + j] * x[a * d + j];
             }
             const double part = cells.u[i] - dot<Order::kAsStored>(xi, mean_h, d) + cells.mean_level[cell];
             row_part[a] = static_cast<float>(cells.scale() * part);
@@ -177,6 +207,7 @@ struct CellSearch {
         const int64_t d = cells.points.d, n_rows = cells.size(cell), stride = padded(count);
         delta_x.assign(static_cast<size_t>(stride * d), 0.0f), delta_h.assign(delta_x.size(), 0.0f);
         distance.assign(static_cast<size_t>(stride), kInfinity), size.assign(distance.size(), 0);
+        square_dx.assign(distance.size(), 0.0f), square_dh.assign(distance.size(), 0.0f);
         for (int64_t c = 0; c < count; ++c) {
             const int64_t to = ranking[c], lane = c / kLanes * d * kLanes + c % kLanes;
             float sum = 0;
@@ -186,6 +217,7 @@ struct CellSearch {
                 delta_x[lane + j * kLanes] = static_cast<float>(dx);
                 delta_h[lane + j * kLanes] = static_cast<float>(dh);
                 sum += static_cast<float>(dx * dh);
+                square_dx[c] += static_cast<float>(dx * dx), square_dh[c] += static_cast<float>(dh * dh);
             }
             distance[c] = sum, size[c] = static_cast<int32_t>(cells.size(to));
         }
@@ -209,46 +241,46 @@ struct CellSearch {
         if (n_here == 0) return;
         const int32_t* rows_here = chosen.data() + c * cells.size(cell);
         const int64_t d = cells.points.d, to = ranking[c];
-        const int64_t n_panels = cells.n_panels(to);
-        const float* panel = cells.panels_of(to);
-        find_centre_part(cell, to, panel, n_panels, delta_x.data() + c / kLanes * d * kLanes + c % kLanes);
+        const float* dx = delta_x.data() + c / kLanes * d * kLanes + c % kLanes;
+        const float apart = find_centre_part(cell, to, dx) + square_dx[c] + square_dh[c];
+        const Centres centres{cells.panels_of(to), centre_part.data(),
+                              cells.error.data() + cells.first_panel[to] * kLanes, cells.items(to),
+                              cells.n_panels(to)};
         for (int64_t first = 0; first < n_here; first += kRows) {
-            const float* tile[kRows];
-            float part[kRows];
-            Best best[kRows];
+            RowTile tile;
             for (int64_t r = 0; r < kRows; ++r) {
                 const bool real = first + r < n_here;
                 const int64_t a = rows_here[real ? first + r : first];
-                tile[r] = x.data() + a * d;
-                part[r] = row_part[a] - along_h[a * stride + c];
-                best[r] = {{value.data() + a * k, index.data() + a * k, k}, cells.items(cell)[a]};
-                if (!real) best[r].value = nothing.data();
+                const float along = along_h[a * stride + c];
+                tile.x[r] = x.data() + a * d;
+                tile.error[r] = rounding * (std::abs(row_part[a]) + std::abs(along) + square_x[a] + apart);
+                tile.part[r] = row_part[a] - along - tile.error[r];
+                tile.best[r] = {{value.data() + a * k, index.data() + a * k, k}, cells.items(cell)[a]};
+                if (!real) tile.best[r].value = nothing.data();
             }
-            compare(tile, part, best, panel, centre_part.data(), cells.items(to), n_panels, d);
+            compare(tile, centres, cells);
         }
     }
 
-    // level + ⟨ΔX, h'⟩ + (c_B − c_A − ⟨x̄_A, ΔH⟩) of every centre of cell `to`.
-    void find_centre_part(int64_t cell, int64_t to, const float* panel, int64_t n_panels, const float* dx) {
-        const int64_t d = cells.points.d;
+    // level + ⟨ΔX, h'⟩ + (c_B − c_A − ⟨x̄_A, ΔH⟩) of every centre of cell `to`; returns the size of the last.
+    float find_centre_part(int64_t cell, int64_t to, const float* dx) {
+        const int64_t d = cells.points.d, n_panels = cells.n_panels(to);
         double between = cells.mean_level[to] - cells.mean_level[cell];
         for (int64_t j = 0; j < d; ++j)
             between -= cells.mean_x[cell * d + j] * (cells.mean_h[to * d + j] - cells.mean_h[cell * d + j]);
         const float constant = static_cast<float>(cells.scale() * between);
         centre_part.resize(static_cast<size_t>(n_panels * kLanes));
-        add_along(cells.level.data() + cells.first_panel[to] * kLanes, constant, dx, panel, n_panels, d,
-                  centre_part.data());
+        add_along(cells.level.data() + cells.first_panel[to] * kLanes, constant, dx, cells.panels_of(to),
+                  n_panels, d, centre_part.data());
+        return std::abs(constant);
     }
 
     void write_exactly(int64_t i, int64_t a, int32_t* out_index, double* out_divergence) {
-        const int64_t d = cells.points.d;
         exact.clear();
         for (int64_t s = 0; s < k; ++s) {
             const int32_t j = index[a * k + s];
             if (j < 0) break;
-            const double inner =
-                dot<Order::kAsStored>(cells.points.x + i * d, cells.points.h + int64_t{j} * d, d);
-            const double divergence = std::max(cells.u[i] + cells.w[j] - inner, 0.0);
+            const double divergence = cells.divergence(i, j);
             exact.emplace_back(std::isnan(divergence) ? kInfinity : divergence, j);
         }
         std::sort(exact.begin(), exact.end());

@@ -3,28 +3,59 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <utility>
 
 #include "parallel.hpp"
 
 namespace bvdt {
 namespace {
 
-// 1 / root mean square of the values about their columns' means; 1 if they do not vary.
-double inverse_spread(const double* values, int64_t n, int64_t d) {
-    std::vector<double> mean(static_cast<size_t>(d), 0.0);
-    for (int64_t i = 0; i < n; ++i)
-        for (int64_t j = 0; j < d; ++j) mean[j] += values[i * d + j] / static_cast<double>(n);
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int64_t kMiddle = 31;  // points of a cell whose medians are its first centre
+constexpr int64_t kSome = 1024;  // points that the spread of all is found on
+constexpr double kFar = 100;     // times the median divergence from that centre: left out of the cell's means
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<int64_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+// Each coordinate's median over at most `most` of `count` rows, evenly spaced; row(s) is the s-th.
+template <typename Row>
+void medians(Row row, int64_t count, int64_t most, int64_t d, double* out) {
+    const int64_t used = std::min(count, most);
+    std::vector<double> values(static_cast<size_t>(used * d)), column(static_cast<size_t>(used));
+    for (int64_t s = 0; s < used; ++s) std::copy_n(row(s * count / used), d, values.data() + s * d);
+    for (int64_t j = 0; j < d; ++j) {
+        for (int64_t s = 0; s < used; ++s) column[s] = values[s * d + j];
+        std::nth_element(column.begin(), column.begin() + used / 2, column.end());
+        out[j] = column[used / 2];
+    }
+}
+
+// ‖row − middle‖, of shares of the largest difference: their squares do not overflow.
+double distance_from(const double* row, const double* middle, int64_t d) {
     double largest = 0, sum = 0;
-    for (int64_t i = 0; i < n; ++i)
-        for (int64_t j = 0; j < d; ++j) largest = std::max(largest, std::abs(values[i * d + j] - mean[j]));
-    if (!(largest > 0)) return 1.0;
-    for (int64_t i = 0; i < n; ++i)
-        for (int64_t j = 0; j < d; ++j) {
-            const double share = (values[i * d + j] - mean[j]) / largest;
-            sum += share * share;
-        }
-    return 1.0 / (largest * std::sqrt(sum / static_cast<double>(n)));
+    for (int64_t j = 0; j < d; ++j) largest = std::max(largest, std::abs(row[j] - middle[j]));
+    if (!(largest > 0)) return 0.0;
+    for (int64_t j = 0; j < d; ++j) {
+        const double share = (row[j] - middle[j]) / largest;
+        sum += share * share;
+    }
+    return largest * std::sqrt(sum);
+}
+
+// 1 / the usual distance of a row from the columns' medians, found on some rows; 1 if they do not vary.
+double inverse_spread(const double* values, int64_t n, int64_t d) {
+    const auto row = [=](int64_t i) { return values + i * d; };
+    std::vector<double> middle(static_cast<size_t>(d)), distances;
+    medians(row, n, kSome, d, middle.data());
+    for (int64_t s = 0, used = std::min(n, kSome); s < used; ++s) {
+        const double distance = distance_from(row(s * n / used), middle.data(), d);
+        if (distance > 0) distances.push_back(distance);
+    }
+    return distances.empty() ? 1.0 : 1.0 / median(std::move(distances));
 }
 
 }  // namespace
@@ -45,39 +76,74 @@ CellStore::CellStore(const DensePoints& points_, const double* u_, const double*
     self.resize(static_cast<size_t>(n)), mean_level.resize(static_cast<size_t>(n));
     panels.assign(static_cast<size_t>(first_panel.back() * points.d * kLanes), 0.0f);
     level.assign(static_cast<size_t>(first_panel.back() * kLanes), std::numeric_limits<float>::infinity());
+    error.assign(level.size(), 0.0f);
     scale_x = inverse_spread(points.x, points.n, points.d);
     scale_h = points.h == points.x ? scale_x : inverse_spread(points.h, points.n, points.d);
-    parallel_for(n, 8, threads, [&](int64_t cell) { average(cell), pack(cell); });
+    parallel_for(n, 8, threads, [&](int64_t cell) { pack(cell, average(cell)); });
 }
 
-void CellStore::average(int64_t cell) {
+std::vector<char> CellStore::average(int64_t cell) {
     const int64_t d = points.d, count = size(cell);
     double *x = mean_x.data() + cell * d, *h = mean_h.data() + cell * d;
+    const auto rows_of = [&](const double* values) {
+        return [=, this](int64_t b) { return values + items(cell)[b] * d; };
+    };
+    medians(rows_of(points.x), count, kMiddle, d, x);
+    if (points.h == points.x)
+        std::copy_n(x, d, h);
+    else
+        medians(rows_of(points.h), count, kMiddle, d, h);
+    std::vector<double> away(static_cast<size_t>(count));  // |⟨x_i − x̃, h_i − h̃⟩| from the medians
     for (int64_t b = 0; b < count; ++b) {
+        const double *xi = points.x + items(cell)[b] * d, *hi = points.h + items(cell)[b] * d;
+        double sum = 0;
+        for (int64_t j = 0; j < d; ++j) sum += (xi[j] - x[j]) * (hi[j] - h[j]);
+        away[b] = std::isnan(sum) ? kInfinity : std::abs(sum);
+    }
+    const double limit = kFar * median(away);
+    std::vector<char> ordinary(static_cast<size_t>(count));
+    std::fill_n(x, d, 0.0), std::fill_n(h, d, 0.0);
+    double total = 0;  // never 0: half of the points are no farther than the median
+    for (int64_t b = 0; b < count; ++b) {
+        ordinary[b] = away[b] <= limit;
+        if (!ordinary[b]) continue;
+        total += 1;
         const int64_t i = items(cell)[b];
         for (int64_t j = 0; j < d; ++j) x[j] += points.x[i * d + j], h[j] += points.h[i * d + j];
     }
     for (int64_t j = 0; j < d; ++j) {
-        x[j] /= static_cast<double>(count), h[j] /= static_cast<double>(count);
+        x[j] /= total, h[j] /= total;
         turned[j * n + cell] = h[j], turned[(d + j) * n + cell] = x[j];
     }
     self[cell] = dot<Order::kAsStored>(x, h, d);
+    return ordinary;
 }
 
-void CellStore::pack(int64_t cell) {
+void CellStore::pack(int64_t cell, const std::vector<char>& ordinary) {
     const int64_t d = points.d, count = size(cell);
     const double *x = mean_x.data() + cell * d, *h = mean_h.data() + cell * d;
+    float *levels = level.data() + first_panel[cell] * kLanes,
+          *errors = error.data() + first_panel[cell] * kLanes;
     std::vector<double> own(static_cast<size_t>(count));
+    double sum = 0, total = 0;
     for (int64_t b = 0; b < count; ++b) {
         const int64_t i = items(cell)[b];
         float* lane = panels.data() + (first_panel[cell] + b / kLanes) * d * kLanes + b % kLanes;
-        for (int64_t j = 0; j < d; ++j)
-            lane[j * kLanes] = static_cast<float>(scale_h * (points.h[i * d + j] - h[j]));
+        float squares = 0;
+        for (int64_t j = 0; j < d; ++j) {
+            const float value = static_cast<float>(scale_h * (points.h[i * d + j] - h[j]));
+            lane[j * kLanes] = value, squares += value * value;
+        }
+        errors[b] = squares;
         own[b] = w[i] - dot<Order::kAsStored>(x, points.h + i * d, d) + self[cell];
+        if (ordinary[b]) sum += own[b], total += 1;
     }
-    mean_level[cell] = std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(count);
-    for (int64_t b = 0; b < count; ++b)
-        level[first_panel[cell] * kLanes + b] = static_cast<float>(scale() * (own[b] - mean_level[cell]));
+    mean_level[cell] = sum / total;
+    for (int64_t b = 0; b < count; ++b) {
+        levels[b] = static_cast<float>(scale() * (own[b] - mean_level[cell]));
+        errors[b] = rounding() * (std::abs(levels[b]) + errors[b]);
+        levels[b] -= errors[b];
+    }
 }
 
 }  // namespace bvdt

@@ -13,9 +13,16 @@
 // with c the mean of w − ⟨x̄, h'⟩ over a cell. Centres are packed in panels of 16 lanes: panel t of cell B
 // holds h' as (d, 16). x is multiplied by scale_x and h by scale_h, so that neither overflow nor underflow is
 // near.
+//
+// A point far from its cell must not cost the others their digits: the means are taken without it, and the
+// search passes over a centre only if its divergence less its rounding error is above the row's worst. Where
+// that error counts, the divergence is taken in double precision.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "lanes.hpp"
@@ -34,7 +41,8 @@ class CellStore {
     std::vector<double> self;            // (n,) ⟨x̄, h̄⟩
     std::vector<int64_t> first_panel;    // (n + 1,) of a cell
     std::vector<float> panels;           // (n_panels, d, 16) h'
-    std::vector<float> level;            // (n_panels, 16) w − ⟨x̄, h'⟩ − c, +∞ after a cell's last point
+    std::vector<float> level;  // (n_panels, 16) w − ⟨x̄, h'⟩ − c − error, +∞ after a cell's last point
+    std::vector<float> error;  // (n_panels, 16) a centre's share of the rounding error
     double scale_x = 1, scale_h = 1;
 
     // Cell c is order[bounds[c] : bounds[c + 1]], not empty; order and bounds are copied.
@@ -49,12 +57,26 @@ class CellStore {
     }
     double scale() const { return scale_x * scale_h; }
 
+    // d_ij in double precision; not a number where it overflows.
+    double divergence(int64_t i, int64_t j) const {
+        const double inner =
+            dot<Order::kAsStored>(points.x + i * points.d, points.h + j * points.d, points.d);
+        return std::max(u[i] + w[j] - inner, 0.0);
+    }
+
+    // Relative, of a sum of d products in single precision. A product errs in proportion to
+    // ‖x‖‖h‖ ≤ (‖x‖² + ‖h‖²)/2, so a pair's error is a row's and a centre's.
+    float rounding() const {
+        return std::numeric_limits<float>::epsilon() * (2.0f + std::sqrt(static_cast<float>(points.d)));
+    }
+
   private:
     std::vector<int32_t> order_;   // (N,)
     std::vector<int64_t> bounds_;  // (n + 1,)
 
-    void average(int64_t cell);
-    void pack(int64_t cell);
+    // (size,) which of a cell's points are not far from the others; the means are over these.
+    std::vector<char> average(int64_t cell);
+    void pack(int64_t cell, const std::vector<char>& ordinary);
 };
 
 }  // namespace bvdt

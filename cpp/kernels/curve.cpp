@@ -17,10 +17,10 @@ Curve either(const Curve& a, const Curve& b) {
     const double large = 1.0 / (1.0 + ratio), small = ratio * large;
     const double of_a = a.value > b.value ? large : small, of_b = a.value > b.value ? small : large;
     const double more = std::log1p(ratio), choice = more + small * std::abs(a.value - b.value);
-    const double apart = a.mean - b.mean;
+    // Far apart, the square may overflow where the share that goes there is 0.
+    const double apart = a.mean - b.mean, spread = small > 0 ? small * apart * large * apart : 0.0;
     return {std::max(a.value, b.value) + more, of_a * a.entropy + of_b * b.entropy + choice,
-            of_a * a.mean + of_b * b.mean,
-            of_a * a.variance + of_b * b.variance + large * small * apart * apart};
+            of_a * a.mean + of_b * b.mean, of_a * a.variance + of_b * b.variance + spread};
 }
 
 Curve own_blocks(const BlockWeights& w, int64_t k) {

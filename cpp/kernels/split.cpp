@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kSample = 512;  // at most so many points, and a quarter of the segment, find its centres
 constexpr int kIterations = 3;    // of 2-means on the sample
+constexpr int kAttempts = 6;      // to cut the sample, each without the few far points of the one before
 
 struct Border {
     double at = 0;
@@ -108,12 +109,24 @@ struct Splitter {
 
     void choose_sample(const int32_t* segment, int64_t n, Random& random) {
         const int64_t count = std::min({n, kSample, std::max<int64_t>(64, n / 4)});
-        sample.resize(static_cast<size_t>(count));
-        for (size_t s = 0; s < sample.size(); ++s)  // one from each of equal stretches
-            sample[s] = segment[n == count ? static_cast<int64_t>(s)
-                                           : (static_cast<int64_t>(s) * n + random.below(n)) / count];
+        std::vector<int32_t> chosen(static_cast<size_t>(count));
+        for (int64_t s = 0; s < count; ++s)  // one from each of equal stretches
+            chosen[s] = segment[n == count ? s : (s * n + random.below(n)) / count];
+        take(std::move(chosen));
+    }
+
+    void take(std::vector<int32_t> ids) {
+        sample = std::move(ids);
         sample_weight.resize(sample.size());
         for (size_t s = 0; s < sample.size(); ++s) sample_weight[s] = weight[sample[s]];
+    }
+
+    // The sample's points of one side only.
+    void keep(uint8_t which) {
+        std::vector<int32_t> kept;
+        for (size_t s = 0; s < sample.size(); ++s)
+            if (side[s] == which) kept.push_back(sample[s]);
+        take(std::move(kept));
     }
 
     void project() {
@@ -148,8 +161,29 @@ struct Splitter {
     }
 
     // Leaves Δ in `delta` and returns the border; not found when the sample's points cannot be told apart.
-    Border find(const int32_t* segment, int64_t n, Random& random) {
+    // A few far points would draw it between them and all others, again at every level and in every tree:
+    // a side with less than the smallest share of the sample is left out, and the rest is cut.
+    Border find(const int32_t* segment, int64_t n, double smallest_side, Random& random) {
         choose_sample(segment, n, random);
+        const std::vector<int32_t> whole = sample;
+        for (int attempt = 0; attempt < kAttempts; ++attempt) {
+            const Border border = cut_sample(random);
+            if (!border.found) break;
+            const int64_t above = std::count(side.begin(), side.end(), 1);
+            const int64_t below = static_cast<int64_t>(sample.size()) - above;
+            if (static_cast<double>(std::min(above, below)) >=
+                smallest_side * static_cast<double>(whole.size()))
+                return border;
+            clear();
+            keep(above > below);
+        }
+        clear();
+        take(whole);
+        return cut_sample(random);
+    }
+
+    // As `find`, on the sample as it is.
+    Border cut_sample(Random& random) {
         if (!seed(random)) return {};
         Border border;
         for (int it = 0; it < kIterations; ++it) {
@@ -207,7 +241,7 @@ template <typename Points>
 int64_t split_segment(Splitter<Points>& splitter, int32_t* segment, int64_t n, double smallest_side,
                       uint64_t seed, int threads) {
     Random random(seed);
-    const Border border = splitter.find(segment, n, random);
+    const Border border = splitter.find(segment, n, smallest_side, random);
     if (!border.found) return splitter.clear(), n / 2;
     std::vector<double> p(static_cast<size_t>(n));
     const auto& delta = splitter.delta;

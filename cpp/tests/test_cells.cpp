@@ -91,6 +91,29 @@ TEST_CASE("cells are ranked by the divergence of their means") {
     }
 }
 
+TEST_CASE("a far point in every cell costs the others no neighbour") {
+    Generator rng(33);
+    Points p(rng, 400, 5);
+    p.h = p.x;
+    for (int64_t i = 0; i < p.n; i += 40)
+        for (int64_t j = 0; j < p.d; ++j) p.x[i * p.d + j] = p.h[i * p.d + j] = i % 80 ? 1e9 : -1e6;
+    for (int64_t i = 0; i < p.n; ++i) {
+        double square = 0;
+        for (int64_t j = 0; j < p.d; ++j) square += p.x[i * p.d + j] * p.x[i * p.d + j];
+        p.u[i] = p.w[i] = square / 2;
+    }
+    std::vector<int32_t> order(static_cast<size_t>(p.n));
+    std::iota(order.begin(), order.end(), 0);
+    const CellStore cells = store(p, order, cells_of(p.n, 40));
+    Lists lists(p.n, 6);
+    search_cells(cells, {0, cells.n}, p.n, lists.view(), 2);
+    for (int64_t i = 0; i < p.n; ++i) {
+        if (i % 40 == 0) continue;
+        const auto expected = nearest(p, i, order, 6);
+        for (int64_t s = 0; s < 6; ++s) CHECK(near(lists.divergence[i * 6 + s], expected[s].first, 1e-5));
+    }
+}
+
 TEST_CASE("values that overflow do not lead the search astray") {
     Generator rng(32);
     Points p(rng, 40, 3);

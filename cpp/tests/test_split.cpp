@@ -54,6 +54,27 @@ TEST_CASE("a level of splits cuts large segments in two and keeps the order insi
     }
 }
 
+TEST_CASE("a few far points do not draw the border") {
+    Generator rng(22);
+    Points points(rng, 300, 3);
+    for (int64_t i = 0; i < 300; ++i)
+        for (int64_t j = 0; j < 3; ++j) points.x[i * 3 + j] += i < 3 ? -1e12 : i % 2 ? 100 : 0;
+    const std::vector<double> weight(300, 1.0);
+    std::vector<int32_t> order = permutation(rng, 300);
+    const std::vector<int64_t> bounds{0, 300};
+    const DensePoints same{points.x.data(), points.x.data(), 300, 3};
+    const auto cut = split_level(same, {weight.data(), order.data(), bounds.data(), 1}, {10, 0.05, 1}, 2);
+    CHECK(cut.size() == 3);
+    for (int64_t s = 0; s < 300; ++s) {
+        if (order[s] < 3) continue;
+        const bool above = order[s] % 2 == 1, left = s < cut[1];
+        int64_t other = 0;  // of the same cluster, on the other side of the cut
+        for (int64_t t = left ? cut[1] : 0; t < (left ? 300 : cut[1]); ++t)
+            other += order[t] >= 3 && (order[t] % 2 == 1) == above;
+        CHECK(other == 0);
+    }
+}
+
 TEST_CASE("two clusters far apart are told apart") {
     Generator rng(21);
     Points points(rng, 60, 3);

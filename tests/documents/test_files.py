@@ -65,6 +65,7 @@ def test_numeric_table_round_trips(tmp_path, suffix):
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 
 
+@pytest.mark.filterwarnings("ignore:.*spreadsheet runs")
 @pytest.mark.parametrize("suffix", TABLES)
 @given(rows=st.lists(st.tuples(text, st.sampled_from(["x", "y z", None])), min_size=1, max_size=6))
 def test_any_text_round_trips(tmp_path_factory, suffix, rows):

@@ -73,6 +73,8 @@ def test_sparse_equals_direct(name, seed, smoothing):
     assert_equals_direct(lifted, points)
     if lifted.is_sparse:
         gradient = lifted.lifting.divergence.grad
+        offset = lifted.lifting.offset
+        points = points if offset is None else points - offset
         assert_allclose(lifted.X.toarray() + lifted.base, points, rtol=1e-14)
         assert_allclose(lifted.H.toarray() + gradient(lifted.base), gradient(points), rtol=1e-10, atol=1e-12)
         assert lifted.X.indices is lifted.H.indices or np.shares_memory(lifted.X.indices, lifted.H.indices)
@@ -105,9 +107,6 @@ def test_squared_euclidean_stores_the_points_once():
     for given_points in (X, sparse.csr_array(X)):
         lifted = lift(given_points, "squared_euclidean")
         assert lifted.H is lifted.X
-    thin = sparse.csr_array(X)
-    thin.data.flags.writeable = False  # neither copied nor written to
-    assert np.shares_memory(lift(thin, "squared_euclidean").X.data, thin.data)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,7 +9,7 @@ from scipy.cluster.hierarchy import linkage
 import bvdt
 import bvdt.operators.extended
 from bvdt import TransitionOperator
-from bvdt.operators.extended import row_hashes
+from bvdt.lifting import row_hashes
 from bvdt.operators.single_tree import row_values
 from helpers.engine_cases import DIVERGENCES, random_data, random_lifted, random_tree
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
+import re
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
+
+_YOUNG = 2.0  # seconds in which a temporary may not be locked yet
+_LEFTOVER = re.compile(r"\.[0-9a-f]{12}\.tmp$")
 
 
 @contextmanager
@@ -27,10 +33,12 @@ def atomic(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
             yield file
         return
     target = _target(path)
+    _remove_leftovers(target)
     temporary = _temporary(target)
     try:
         with _named(path, temporary):
             with open(_create(temporary, path), mode, **text) as file:
+                _lock(file.fileno())
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -68,6 +76,32 @@ def _target(path: Path) -> Path:
 
 def _temporary(target: Path) -> Path:
     return target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.tmp")
+
+
+def _lock(descriptor: int) -> bool:
+    """Claims an open file until it is closed, or its process dies; False if another has, or none can."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Temporaries of that name whose process was killed: old enough to be locked, and nobody's."""
+    with suppress(OSError):
+        for left in target.parent.glob(glob.escape(f".{target.name[:40]}.") + "*.tmp"):
+            with suppress(OSError):
+                if not _LEFTOVER.search(left.name) or time.time() - left.stat().st_mtime < _YOUNG:
+                    continue
+                descriptor = os.open(left, os.O_RDWR)
+                try:
+                    if _lock(descriptor):
+                        left.unlink()
+                finally:
+                    os.close(descriptor)
 
 
 def _create(temporary: Path, path: Path) -> int:

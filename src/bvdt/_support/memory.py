@@ -5,15 +5,17 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from . import limits
+
 GIB = 2**30
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def available_bytes() -> float:
-    """Memory that can be had without swapping."""
+    """Memory that this process can have without swapping, within its own limits."""
     import psutil  # here, as in the others: it takes 20 ms, which most calls need not pay
 
-    return float(psutil.virtual_memory().available)
+    return min(float(psutil.virtual_memory().available), limits.memory_left())
 
 
 def require(n_bytes: float, purpose: str) -> None:

@@ -2,25 +2,69 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 import os
 from typing import Any
 
 import numpy as np
 
+from . import limits
+
+_state = {"forked": False, "team": False}  # whether this process, or the one it was forked from, had threads
+
+
+def _after_fork() -> None:
+    _state["forked"] = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
 
 def n_threads(n_jobs: int | None) -> int:
-    """Number of threads for ``n_jobs``: None or −1 is every core this process may use, −2 all but one, …"""
-    if n_jobs is not None and (isinstance(n_jobs, bool) or n_jobs == 0 or n_jobs != int(n_jobs)):
+    """Number of threads for ``n_jobs``: None or −1 is every core this process may use, −2 all but one, …
+
+    None also obeys ``OMP_NUM_THREADS``. More than there are cores is as many as there are cores. A forked
+    process runs on one thread: OpenMP's other threads stayed behind, and it would wait for them for ever.
+    """
+    threads = _wanted(n_jobs)
+    if _state["forked"] and (n_jobs is None or _state["team"]):
+        return 1
+    _state["team"] |= threads > 1
+    return threads
+
+
+def _wanted(n_jobs: int | None) -> int:
+    if n_jobs is not None and not (_is_integer(n_jobs) and n_jobs != 0):
         raise ValueError(
             f"n_jobs needs None, a positive integer or a negative one as in joblib; got {n_jobs!r}"
         )
-    if n_jobs is not None and n_jobs > 0:
-        return int(n_jobs)
+    cores = available_cores()
+    if n_jobs is None:
+        return min(cores, _from_environment() or cores)
+    return min(int(n_jobs), cores) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+def _is_integer(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return False
+    return math.isfinite(value) and float(value).is_integer()
+
+
+def available_cores() -> int:
+    """Cores that this process may use: of its affinity, and of its control group's share of time."""
     try:
-        available = len(os.sched_getaffinity(0))
+        cores = len(os.sched_getaffinity(0))
     except AttributeError:  # not on every platform
-        available = os.cpu_count() or 1
-    return max(1, available + 1 + (-1 if n_jobs is None else int(n_jobs)))
+        cores = os.cpu_count() or 1
+    return max(1, math.ceil(min(cores, limits.cpu_quota())))
+
+
+def _from_environment() -> int | None:
+    """``OMP_NUM_THREADS``, of a list its first entry; None where it is not a number."""
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(first) if first.isdecimal() and int(first) > 0 else None
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -1,7 +1,8 @@
 """Blocks of the matrix: partitions, their divergences, the best probabilities, finer partitions."""
 
 from .bandwidth import resolve_bandwidth
-from .bound import Curve, bound_constant, bound_curve
+from .bound import Curve, bound_constant, bound_curve, coarsest_curve
+from .distinct import DistinctTree, distinct_tree
 from .optimum import Optimum, optimum
 from .partition import BlockPartition
 from .refinement import refined_blocks
@@ -10,11 +11,14 @@ from .sums import NodeSums, block_divergences, sums_by_node
 __all__ = [
     "BlockPartition",
     "Curve",
+    "DistinctTree",
     "NodeSums",
     "Optimum",
     "block_divergences",
     "bound_constant",
     "bound_curve",
+    "coarsest_curve",
+    "distinct_tree",
     "optimum",
     "refined_blocks",
     "resolve_bandwidth",

@@ -1,7 +1,8 @@
 """Choice of the bandwidth β in p_ij ∝ exp(−d_ij / β); each trial is one pass up the tree, O(N).
 
 "auto"   β at which the rows of Q have, in the mean, the entropy of a uniform choice among
-         ``NEIGHBOURS`` points.
+         ``NEIGHBOURS`` points. Equal points count as one, as rows and as neighbours: a point with a thousand
+         twins has one neighbour there, and β follows the distances between different points.
          Entropy never falls as β grows (the bound is a maximum of lines in 1/β), so this is a root of a
          monotone function, found by Newton's steps in log β that a bracket holds.
 "learn"  β that maximises the bound of Eq. (18) together with its constant. As a dispersion model
@@ -27,6 +28,7 @@ from .bound import Curve
 NEIGHBOURS = 5.0
 
 _LEARN_STEPS = 500
+_LARGEST = 1e140  # mean divergence over bandwidth: its square, in a variance, stays finite
 _CLOSE = 1e-3  # a Newton step in log β that small leaves an error of about its square
 
 
@@ -44,6 +46,12 @@ def resolve_bandwidth(
         return learned_bandwidth(effective_dimension(lifted), mean_divergence, curve)
     if isinstance(bandwidth, bool) or np.ndim(bandwidth) != 0 or not 0 < bandwidth < np.inf:
         raise ValueError(f'bandwidth needs a finite number > 0, "auto" or "learn"; got {bandwidth!r}')
+    least = max(float(mean_divergence.max(initial=0.0)) / _LARGEST, np.finfo(float).tiny)
+    if bandwidth < least:
+        raise ValueError(
+            f"bandwidth needs at least {least:.3g} for divergences up to {mean_divergence.max():.3g}, "
+            f"whose quotient overflows below; got {bandwidth!r}"
+        )
     return float(bandwidth)
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._support.arrays import Float
+from .._support.arrays import Float, Int
 from .._support.running import n_threads
 from ..lifting import Lifted
 from ..tree import Tree
@@ -27,7 +27,7 @@ class Curve(NamedTuple):
     @property
     def entropy_slope(self) -> float:
         """d entropy / d log β = θ²·d²c/dθ²."""
-        return self.variance / self.bandwidth**2
+        return self.variance / self.bandwidth / self.bandwidth  # the square may overflow
 
 
 def bound_curve(
@@ -42,6 +42,12 @@ def bound_curve(
     blocks = () if partition.is_coarsest else (partition.first, partition.cols)
     kernel: Any = _core.curve_coarsest if partition.is_coarsest else _core.curve_blocks
     return Curve(bandwidth, *kernel(tree.size, tree.parent, *blocks, dbar, bandwidth, n_threads(n_jobs)))
+
+
+def coarsest_curve(size: Int, parent: Int, dbar: Float, bandwidth: float, n_jobs: int | None) -> Curve:
+    """``bound_curve`` of the coarsest partition, from the tree's arrays alone."""
+    dbar, bandwidth = checked_problem(dbar, bandwidth)
+    return Curve(bandwidth, *_core.curve_coarsest(size, parent, dbar, bandwidth, n_threads(n_jobs)))
 
 
 def bound_constant(lifted: Lifted, bandwidth: float = 1.0) -> float | None:

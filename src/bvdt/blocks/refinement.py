@@ -69,6 +69,10 @@ def refined_blocks(
     while len(blocks.rows) < n_blocks:
         solution = optimum(blocks.dbar, tree, blocks.partition(tree), bandwidth, n_jobs)
         kind = _choose(_gains(blocks, tree, solution, bandwidth), n_blocks - len(blocks.rows))
+        if (kind < 0).all():
+            raise ValueError(
+                f"refine needs divergences that are numbers; {len(blocks.rows)} blocks cannot be split"
+            )
         blocks = _split(blocks, kind, sums, tree, n_jobs)
     return blocks.partition(tree), blocks.dbar
 

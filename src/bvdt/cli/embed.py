@@ -59,6 +59,7 @@ def embed(
     text: o.Text = None,
     id: o.Id = None,
     encoding: o.Encoding = None,
+    escape_formulas: o.EscapeFormulas = False,
     divergence: o.Divergence = None,
     bandwidth: o.Bandwidth = None,
     near: o.Near = None,
@@ -88,7 +89,7 @@ def embed(
     points = found.embedding_
     session.result |= {"components": components, "eigenvalues": found.eigenvalues_.tolist()}
     columns = {f"x{k + 1}": points[:, k] for k in range(components)}
-    write_columns(session, output, {"id": documents.ids} | columns)
+    write_columns(session, output, {"id": documents.ids} | columns, escape_formulas)
     if plot is not None:
         with after_writing(output), session.stage("plot"):
             flat = points if components > 1 else np.column_stack([points, np.zeros(len(points))])
@@ -107,6 +108,7 @@ def cluster(
     text: o.Text = None,
     id: o.Id = None,
     encoding: o.Encoding = None,
+    escape_formulas: o.EscapeFormulas = False,
     divergence: o.Divergence = None,
     bandwidth: o.Bandwidth = None,
     near: o.Near = None,
@@ -135,7 +137,7 @@ def cluster(
         found = SpectralClustering(clusters, random_state=seed, n_jobs=jobs).fit(operator=operator)
     number = by_size(found.labels_)
     _say_clusters(session, number, features, X)
-    write_columns(session, output, {"id": documents.ids, "cluster": number})
+    write_columns(session, output, {"id": documents.ids, "cluster": number}, escape_formulas)
     if plot is not None:
         from ..report import map_coordinates
 

@@ -109,6 +109,9 @@ Input = Annotated[Path, typer.Argument(metavar="INPUT", show_default=False, hidd
 Output = Annotated[Path, option("--output", "-o", help="To .csv, .tsv, .jsonl or .parquet.", metavar="FILE")]
 Text = Annotated[str | None, option("--text", help='Column of texts; default "text".', metavar="COLUMN")]
 Id = Annotated[str | None, option("--id", help='Column of ids; default "id".', metavar="COLUMN")]
+EscapeFormulas = Annotated[
+    bool, option("--escape-formulas", help="Write ' before texts that begin a formula.")
+]
 Missing = Annotated[str | None, option("--missing", help="A label that means: none.", metavar="WORD")]
 Encoding = Annotated[str | None, option("--encoding", help="Of the text; default: guessed.", metavar="NAME")]
 

@@ -75,6 +75,7 @@ class Task:
     """What to do with the documents."""
 
     output: Path
+    escape_formulas: bool
     report: Path | None
     save: Path | None
     suggest: int
@@ -92,6 +93,7 @@ def propagate(
     id: o.Id = None,
     missing: o.Missing = None,
     encoding: o.Encoding = None,
+    escape_formulas: o.EscapeFormulas = False,
     report: Report = None,
     save: Save = None,
     model: ModelFile = None,
@@ -118,7 +120,9 @@ def propagate(
     source = Source(input, text, id, labels, missing, encoding, stop_words, model)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs)
-    task = Task(output, report, save, suggest or 0, holdout, alpha, PRIORS[prior or "auto"], settings)
+    task = Task(
+        output, escape_formulas, report, save, suggest or 0, holdout, alpha, PRIORS[prior or "auto"], settings
+    )
     session.result["command"] = "propagate"
     if model is None:
         _label(session, source, task)
@@ -169,7 +173,7 @@ def _label(session: Session, source: Source, task: Task) -> None:
     labelling = Labelling.of(fitted.label_distributions_, classes, codes)
     _say_counts(session, labelling, classes)
     suggestions = _suggest(session, fitted, documents, labelling, task)
-    write_columns(session, task.output, labelling.columns(documents.ids))
+    write_columns(session, task.output, labelling.columns(documents.ids), task.escape_formulas)
     written = [task.output]
     model = Model(features, fitted, classes, measured, source.path.name)
     if task.save is not None:
@@ -311,7 +315,7 @@ def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
     if model.holdout is not None:
         session.say(f"Accuracy when the model was made: {model.holdout}")
     _say_counts(session, labelling, model.classes)
-    write_columns(session, task.output, labelling.columns(documents.ids))
+    write_columns(session, task.output, labelling.columns(documents.ids), task.escape_formulas)
     written = [task.output]
     if task.report is not None:
         with after_writing(*written):

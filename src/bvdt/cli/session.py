@@ -90,7 +90,12 @@ class Session:
             return
         self.result["seconds"] = {name: round(value, 3) for name, value in self.timings}
         self.result["seconds"]["total"] = round(self.seconds, 3)
-        typer.echo(json.dumps(self.result, ensure_ascii=False))
+        typer.echo(escaped(json.dumps(self.result, ensure_ascii=False)))
+
+
+def escaped(text: str) -> str:
+    """JSON without the control characters from 127 on, which JSON allows and a terminal obeys."""
+    return text.translate({code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)})
 
 
 def printable(line: str) -> str:

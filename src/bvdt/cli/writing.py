@@ -32,12 +32,12 @@ def check_outputs(source: Source, table: Path, *others: Path | None) -> None:
             check_writable(other)
 
 
-def write_columns(session: Session, path: Path, columns: Mapping[str, Any]) -> None:
+def write_columns(session: Session, path: Path, columns: Mapping[str, Any], escape_formulas: bool) -> None:
     """The table of results."""
     from ..documents.files import write_table
 
     with session.stage("write"):
-        write_table(path, dict(columns))
+        write_table(path, dict(columns), escape_formulas=escape_formulas)
     session.result["output"] = str(path)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from .._support.arrays import Float
+from .._support.robust import ordinary
 from .base import BregmanDivergence
 from .domain import Interval
 from .family import Family
@@ -95,7 +96,7 @@ class Mahalanobis(_Known):
     def prepare(self, X: Any) -> tuple[BregmanDivergence, Any]:
         if self.precision is None:
             X = X if isinstance(X, np.ndarray) else X.toarray()
-            return Mahalanobis(covariance=np.atleast_2d(np.cov(X, rowvar=False))), X
+            return Mahalanobis(covariance=_covariance(X)), X
         if len(self.precision) != X.shape[1]:
             raise ValueError(f"mahalanobis needs {len(self.precision)} features; X has {X.shape[1]}")
         return self, X
@@ -105,6 +106,14 @@ class Mahalanobis(_Known):
         if matrix is None:
             raise ValueError("mahalanobis needs precision= or covariance= before it meets data")
         return matrix
+
+
+def _covariance(X: Float) -> Float:  # (N, d) -> (d, d)
+    """Of the rows that are not far from all others, each column measured in its usual deviation."""
+    away = np.abs(X - np.median(X, axis=0))
+    usual = np.quantile(away, 0.9, axis=0)
+    distance = np.where(usual > 0, away / np.where(usual > 0, usual, 1.0), 0.0).max(axis=1)
+    return np.atleast_2d(np.cov(X[ordinary(distance)], rowvar=False))
 
 
 class GeneralizedI(_Known):

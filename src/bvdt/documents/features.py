@@ -13,19 +13,22 @@ A divergence that needs values ≥ 0, such as gid, takes counts and columns as t
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from .._support.arrays import Float
+from .._support.arrays import Float, Mask
+from .._support.robust import ordinary
 
 if TYPE_CHECKING:
     from .files import Documents
 
 
 SCALES = ("auto", "tfidf", "standard", "none")
+_GAP = 3.0  # between a code and the other values, in their range
 _EUCLIDEAN = (None, "squared_euclidean", "mahalanobis")
 
 
@@ -170,14 +173,41 @@ def _learn_scale(features: Features, X: Any, documents: Documents) -> tuple[Feat
         if sparse.issparse(X):
             what = "makes a sparse matrix" if features.kind == "text" else "is a sparse matrix"
             raise ValueError(f'{documents.path} {what}, which cannot be standardised; use the scale "auto"')
-        features = replace(features, mean=X.mean(axis=0), deviation=_deviation(X))
+        kept = ordinary(X)
+        _warn_of_codes(X, documents, features.names)
+        features = replace(features, mean=X.mean(axis=0, where=kept), deviation=_deviation(X, kept))
     return features, features._scaled(X, documents)
 
 
-def _deviation(X: Float) -> Float:  # (d,)
+def _warn_of_codes(X: Float, documents: Documents, names: list[str] | None) -> None:
+    """A warning for each column with a number that looks like a code for "missing", far from all others."""
+    for column in range(X.shape[1]):
+        values = X[:, column]
+        for code in {float(values.min()), float(values.max())}:
+            rest = values[values != code]
+            far = len(rest) and np.abs(rest - code).min() > _GAP * (rest.max() - rest.min())
+            if not (far and _looks_like_code(code)):
+                continue
+            name = f"column {names[column]!r}" if names else f"column {column + 1}"
+            count = len(values) - len(rest)
+            warnings.warn(
+                f"{documents.path}: {name} is {code:g} in {count:,} of {len(values):,} rows, far from all "
+                "other values; if that stands for a missing value, leave those rows out or fill them in",
+                stacklevel=2,
+            )
+
+
+def _looks_like_code(value: float) -> bool:
+    """−999, 99999, 1000000, …: nothing but nines, or a power of ten, from three digits on."""
+    size = abs(value)
+    digits = str(int(size)) if size < 2**63 and size == int(size) else ""
+    return len(digits) >= 3 and (set(digits) == {"9"} or digits == "1" + "0" * (len(digits) - 1))
+
+
+def _deviation(X: Float, kept: Mask) -> Float:  # (d,)
     """Of every column; 1 where all values are equal but for rounding, which would be blown up."""
-    deviation = X.std(axis=0)
-    rounding = 10 * np.finfo(float).eps * np.abs(X).max(axis=0)
+    deviation = X.std(axis=0, where=kept)
+    rounding = 10 * np.finfo(float).eps * np.abs(X).max(axis=0, where=kept, initial=0.0)
     is_constant = (X.max(axis=0) == X.min(axis=0)) | (deviation <= rounding)
     return np.where(is_constant, 1.0, deviation)
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._support.arrays import Float
 from ..divergences import get
+from ..lifting import check_readable
 from ..operators import near_weights, transition_matrix
 from ..walks import as_square
 
@@ -92,6 +93,7 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
 
 def checked(estimator: WalkEstimator, X: Any, **options: Any) -> Any:
     """X as an array or CSR; its values are checked where they are lifted, which names row and column."""
+    check_readable(X)
     return validate_data(
         estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, **options
     )

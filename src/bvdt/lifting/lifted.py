@@ -19,11 +19,16 @@ from scipy import sparse
 
 from .._support import memory
 from .._support.arrays import Float
+from .._support.running import n_threads
 from ..divergences import BregmanDivergence, get
 from .points import as_points, extremes, refuse_entry
 from .smoothing import resolve_smoothing
 
 _BATCH = 1 << 19  # values handled at once: the temporaries stay small beside the data
+_MIDDLE = 4096  # rows that the data's middle is found on
+_PER_FEATURE = 8  # values per feature that are held while sparse data are lifted and cut, at most
+_CSR = ("data", "indices", "indptr")
+_FAR = 10.0  # median of a sparse column over its deviation from which on the column is centred
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +38,7 @@ class Lifting:
     divergence: BregmanDivergence  # with what it learned from the data
     smoothing: Float  # (d,) e; zeros for none
     scale: Float | float  # 1, or (d,) where x + e would leave the domain
-    offset: Float | None  # (d,) the data's mean, for dense data of a translation-invariant divergence
+    offset: Float | None  # (d,) the data's middle, for a translation-invariant divergence
     sparse: bool
 
     def transform(self, X: Any) -> Lifted:
@@ -131,16 +136,65 @@ def lift(
     """
     divergence = get(divergence)
     given, X = X, as_points(X)
+    if sparse.issparse(X):  # arrays of one value per feature, and each thread's two
+        values = X.shape[1] * (_PER_FEATURE + 2 * n_threads(None))
+        memory.require(8.0 * values, f"sparse X of {X.shape[1]} features (empty ones count)")
+    points = X
     _check_closed_domain(X, divergence, given)
     if not divergence.separable:
         X = _dense(X, divergence)
     divergence, X = divergence.prepare(X)
     e = resolve_smoothing(X, divergence, smoothing)
-    if sparse.issparse(X) and X.nnz == X.shape[0] * X.shape[1] and not divergence.domain.contains(e).all():
-        X = X.toarray()  # every entry stored and no baseline: as large as the sparse form
-    is_sparse = sparse.issparse(X)
-    offset = X.mean(axis=0) if divergence.translation_invariant and not is_sparse else None
+    if sparse.issparse(X) and 3 * X.nnz > 2 * X.shape[0] * X.shape[1]:
+        X = X.toarray()  # no larger than the sparse form, and centred
+    is_sparse, offset = sparse.issparse(X), None
+    if divergence.translation_invariant:
+        offset = _far_columns(X) if is_sparse else _middle(X)
+    if offset is None and (is_sparse or not e.any()) and _shares_memory(X, points):
+        X = X.copy()  # an operator never changes, whatever happens to the user's data
     return Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse)._lift(X, given)
+
+
+def _shares_memory(X: Any, points: Any) -> bool:
+    if not sparse.issparse(X):
+        return not sparse.issparse(points) and np.may_share_memory(X, points)
+    return any(np.may_share_memory(getattr(X, name), getattr(points, name)) for name in _CSR)
+
+
+def _middle(X: Float) -> Float:  # (N, d) -> (d,)
+    """Each column's median, found on some rows: one far point would move the mean away from all others."""
+    if len(X) > _MIDDLE:
+        X = X[np.random.default_rng(0).choice(len(X), _MIDDLE, replace=False)]
+    return np.asarray(np.median(X, axis=0))
+
+
+def _far_columns(X: Any) -> Float | None:  # CSR (N, d) -> (d,)
+    """The middle of each column that is stored in most rows, far from 0 beside its spread; else 0."""
+    count = np.bincount(X.indices, minlength=X.shape[1])
+    often = np.flatnonzero(2 * count > X.shape[0])
+    if not often.size:
+        return None
+    columns = X.tocsc()[:, often]
+    offset = np.zeros(X.shape[1])
+    for k, column in enumerate(often):
+        stored = columns.data[columns.indptr[k] : columns.indptr[k + 1]]
+        middle = np.median(stored)
+        if abs(middle) > _FAR * np.median(np.abs(stored - middle)):
+            offset[column] = middle
+    return offset if offset.any() else None
+
+
+def _shifted(X: Any, offset: Float) -> Any:  # CSR (N, d), (d,) -> CSR (N, d)
+    """X less the offset in every row: columns with an offset become full."""
+    columns = np.flatnonzero(offset)
+    n_rows = X.shape[0]
+    first = np.arange(n_rows + 1) * len(columns)
+    rows = sparse.csr_array(
+        (np.tile(offset[columns], n_rows), np.tile(columns, n_rows), first), shape=X.shape
+    )
+    shifted = sparse.csr_array(X - rows)
+    shifted.sort_indices()
+    return shifted
 
 
 def _dense(X: Any, divergence: BregmanDivergence) -> Any:
@@ -172,6 +226,8 @@ def _lift_dense(X: Float, lifting: Lifting) -> Lifted:
 
 def _lift_sparse(X: Any, lifting: Lifting) -> Lifted:
     divergence, e = lifting.divergence, lifting.smoothing
+    if lifting.offset is not None:
+        X = _shifted(X, lifting.offset)
     if np.ndim(lifting.scale):
         X = _with_data(X, X.data * np.asarray(lifting.scale)[X.indices])
     phi_e, grad_e = divergence.phi(e), divergence.grad(e)

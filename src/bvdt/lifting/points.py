@@ -14,6 +14,7 @@ Offence = Callable[[Any, Any], NDArray[np.bool_]]  # (values, their columns) -> 
 
 def as_points(X: Any, minimum: int = 2) -> Any:  # (N, d)
     """Validated float64 points; shares memory with X where no conversion is needed."""
+    check_readable(X)
     points = _sparse_points(X) if sparse.issparse(X) else _dense_points(X)
     if points.shape[0] < minimum:
         raise ValueError(f"X needs at least {minimum} points; it has {points.shape[0]}")
@@ -24,6 +25,15 @@ def as_points(X: Any, minimum: int = 2) -> Any:  # (N, d)
         hint = " (neither NaN nor inf)"
         refuse_entry(points, lambda v, _: ~np.isfinite(v), "X needs finite values", X, hint)
     return points
+
+
+def check_readable(X: Any) -> None:
+    """Refuses what another library would read wrongly: masked values, a sparse structure with holes."""
+    if sparse.issparse(X):
+        _check_structure(X)
+    elif np.ma.is_masked(X):
+        i, j = (int(place[0]) for place in np.nonzero(np.atleast_2d(np.ma.getmaskarray(X))))
+        raise ValueError(f"X needs every value, none masked; X[{i}, {j}] is (X.filled(value) fills them in)")
 
 
 def _dense_points(X: Any) -> Any:
@@ -67,6 +77,38 @@ def _sparse_points(X: Any) -> Any:
         csr = csr.copy()
         csr.sum_duplicates()
     return csr
+
+
+def _check_structure(X: Any) -> None:
+    """ValueError naming the first place of ``indptr`` or ``indices`` that points outside X; O(nnz)."""
+    if X.format == "bsr":
+        try:
+            X.check_format(full_check=True)
+        except (ValueError, IndexError) as error:
+            raise ValueError(f"X needs indptr and indices of a block matrix; {error}") from None
+    if X.format not in ("csr", "csc"):
+        return
+    n_major, n_minor = X.shape if X.format == "csr" else X.shape[::-1]
+    if X.indptr.shape != (n_major + 1,) or X.indices.shape != X.data.shape or X.data.ndim != 1:
+        raise ValueError(
+            f"X needs an indptr of {n_major + 1} entries, and indices as many as data; their shapes are "
+            f"{X.indptr.shape}, {X.indices.shape} and {X.data.shape}"
+        )
+    falls = np.flatnonzero(np.diff(X.indptr) < 0)
+    if X.indptr[0] != 0 or falls.size or X.indptr[-1] > len(X.data):
+        place = 0 if X.indptr[0] != 0 else int(falls[0]) + 1 if falls.size else n_major
+        raise ValueError(
+            f"X needs an indptr that ascends from 0 to at most {len(X.data)}, the stored values; "
+            f"indptr[{place}] = {X.indptr[place]}"
+        )
+    indices = X.indices[: X.indptr[-1]]
+    if indices.size and not (indices.min() >= 0 and indices.max() < n_minor):
+        place = int(np.argmax((indices < 0) | (indices >= n_minor)))
+        major = int(np.searchsorted(X.indptr, place, "right")) - 1
+        raise ValueError(
+            f"X needs indices from 0 to {n_minor - 1}; indices[{place}] = {indices[place]} "
+            f"in {'row' if X.format == 'csr' else 'column'} {major}"
+        )
 
 
 def extremes(points: Any) -> tuple[float, float]:

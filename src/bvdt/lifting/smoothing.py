@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from .._support.arrays import Float
+from .._support.robust import ordinary_rows
 from ..divergences import BregmanDivergence
 from .points import extremes
 
@@ -28,7 +29,7 @@ def resolve_smoothing(
         inside = divergence.domain.contains(extremes(X)).all()
         smoothing = 0.0 if inside or divergence.auto_smoothing is None else divergence.auto_smoothing
         if not inside and divergence.dense_smoothing is not None and nonzero_share(X) > FEW_ZEROS:
-            smoothing = divergence.dense_smoothing * float(X.mean())
+            smoothing = divergence.dense_smoothing * float(ordinary_rows(X).mean())
     if isinstance(smoothing, str):
         return background(X, divergence)
     return _given(smoothing, n_features)
@@ -46,7 +47,7 @@ def background(X: Any, divergence: BregmanDivergence, share: float | None = None
     A feature that never occurs gets what the rarest one has; with no feature at all, the share itself.
     """
     share = divergence.background_share if share is None else share
-    mean = np.asarray(X.mean(axis=0), dtype=float).ravel()
+    mean = np.asarray(ordinary_rows(X).mean(axis=0), dtype=float).ravel()
     if (mean < 0).any():
         raise ValueError(
             f'smoothing="background" needs features with a mean >= 0; '

@@ -13,6 +13,8 @@ from scipy.sparse.linalg import LinearOperator
 class RealOperator(LinearOperator):  # type: ignore[misc]  # SciPy has no types
     """SciPy's linear operator of a real matrix; a subclass gives ``_apply`` for both directions."""
 
+    rows_sum_to_one = False
+
     @abstractmethod
     def _apply(self, V: NDArray[Any], transpose: bool) -> NDArray[Any]:  # (n,) or (n, k)
         """The matrix, or its transpose, times V; as many dimensions as V."""

@@ -19,6 +19,7 @@ queried back. ``nearest`` keeps the k best of all the points that were read inst
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,8 @@ from scipy import sparse, special
 
 from .._support import memory
 from .._support.arrays import Float, Int, checked_integer
-from ..lifting import Lifted, pair_divergences, pair_dots
-from ..tree import Tree
+from ..lifting import Lifted, pair_divergences, pair_dots, row_hashes
+from ..tree import Tree, limit_depth
 from .base import RealOperator
 
 if TYPE_CHECKING:
@@ -185,7 +186,9 @@ class TwinFinder:
     @classmethod
     def of(cls, op: TransitionOperator) -> TwinFinder:
         """Prepared for an operator; see the module's head for the cost."""
-        lifted, tree = op.lifted, op.tree
+        lifted = op.lifted
+        # Any tree over the points finds a twin; of a chain, each level would be a step.
+        tree = limit_depth(op.tree, most=int(4 * math.log2(op.tree.n_points) + 50))
         nodes = 1 + np.flatnonzero(tree.size[tree.parent[1:]] > SCANNED)
         nodes = nodes[np.argsort(-tree.size[nodes], kind="stable")]
         memory.require(16.0 * float(tree.size[nodes].sum()), "extend on a tree this deep")
@@ -298,25 +301,6 @@ class TwinFinder:
         key = row_hashes(new)
         at = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)
         return np.where(self.key[at] == key, self.key_point[at], -1)
-
-
-def row_hashes(lifted: Lifted) -> NDArray[np.uint64]:  # (N,)
-    """A 64-bit hash of each row of X: Σ_j mix(bits of x_j)·r_j mod 2⁶⁴, to which zeros add 0."""
-    odd = np.random.default_rng(0).integers(0, 2**63, lifted.n_features, dtype=np.uint64) * np.uint64(2)
-    odd += np.uint64(1)
-    if not lifted.is_sparse:
-        step = max(1, _BATCH // max(lifted.n_features, 1))
-        parts = [lifted.X[i : i + step] for i in range(0, lifted.n_points, step)]
-        return np.concatenate([(_mixed(part) * odd).sum(axis=1, dtype=np.uint64) for part in parts])
-    terms = _mixed(lifted.X.data) * odd[lifted.X.indices]
-    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
-    return np.asarray(total[lifted.X.indptr[1:]] - total[lifted.X.indptr[:-1]])
-
-
-def _mixed(values: Float) -> NDArray[np.uint64]:
-    bits = np.ascontiguousarray(values + 0.0).view(np.uint64)  # + 0.0 makes −0 a 0
-    bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-    return np.asarray(bits ^ (bits >> np.uint64(29)))
 
 
 def _membership(tree: Tree, nodes: NDArray[np.intp]) -> Any:  # CSR (n_nodes, N)

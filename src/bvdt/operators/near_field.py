@@ -85,7 +85,8 @@ class NearField:
         """−Σ_j S_ij·(d_ij/β + log S_ij): what S_i alone gives of the row's bound; 0 without a neighbour."""
         found = self.indices >= 0
         S = np.zeros(self.indices.shape)
-        S[found] = self.matrix.data / np.repeat(1.0 - self.far_share, found.sum(axis=1))
+        share = np.maximum(1.0 - self.far_share, np.finfo(float).tiny)  # a share of 0 leaves zeros
+        S[found] = self.matrix.data / np.repeat(share, found.sum(axis=1))
         logs = np.log(S, out=np.zeros_like(S), where=S > 0)
         d = np.where(found, self.divergences, 0.0)
         return np.asarray(-(S * (d / bandwidth + logs)).sum(axis=1))

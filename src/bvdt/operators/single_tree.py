@@ -18,6 +18,8 @@ from ..blocks import (
     block_divergences,
     bound_constant,
     bound_curve,
+    coarsest_curve,
+    distinct_tree,
     optimum,
     refined_blocks,
     resolve_bandwidth,
@@ -68,16 +70,18 @@ class TransitionOperator(WalkOperator):
         super().__init__(np.dtype(dtype), (tree.n_points, tree.n_points))
         if lifted.n_points != tree.n_points:
             raise ValueError(f"tree needs {lifted.n_points} points, as X; it has {tree.n_points}")
-        partition = BlockPartition.coarsest(tree) if partition is None else partition
+        tree.validate()  # the kernels trust its arrays
+        partition = BlockPartition.coarsest(tree) if partition is None else partition.validate(tree)
         if mean_divergence is None:
             mean_divergence = block_divergences(lifted, tree, partition, n_jobs)
+        elif np.shape(mean_divergence) != (partition.n_blocks,) or not np.all(mean_divergence >= 0):
+            raise ValueError(
+                f"mean_divergence needs {partition.n_blocks} values ≥ 0, one per block; "
+                f"its shape is {np.shape(mean_divergence)}"
+            )
         self.lifted, self.tree, self.n_jobs = lifted, tree, n_jobs
         self.mean_divergence = mean_divergence
-
-        def curve(beta: float) -> Curve:
-            return bound_curve(mean_divergence, tree, partition, beta, n_jobs)
-
-        self.bandwidth = resolve_bandwidth(bandwidth, lifted, mean_divergence, curve)
+        self.bandwidth = _resolved_bandwidth(bandwidth, lifted, tree, partition, mean_divergence, n_jobs)
         solution = optimum(mean_divergence, tree, partition, self.bandwidth, n_jobs)
         self.partition = partition.with_q(solution.q)
         self.lower_bound = solution.lower_bound
@@ -189,6 +193,36 @@ class TransitionOperator(WalkOperator):
 
     def __repr__(self) -> str:
         return self._describe("TransitionOperator")
+
+
+def _resolved_bandwidth(
+    bandwidth: float | str,
+    lifted: Lifted,
+    tree: Tree,
+    partition: BlockPartition,
+    mean_divergence: Float,
+    n_jobs: int | None,
+) -> float:
+    """The bandwidth as a number; "auto" looks at the distinct points only."""
+    if not isinstance(bandwidth, str):
+        return resolve_bandwidth(bandwidth, lifted, mean_divergence, _no_curve)
+    distinct = distinct_tree(lifted, tree) if bandwidth == "auto" and partition.is_coarsest else None
+    dbar = mean_divergence if distinct is None else mean_divergence[distinct.nodes[1:] - 1]
+    # In units of the usual divergence, a power of 2 so that nothing is rounded: squares stay in range.
+    positive = dbar[dbar > 0]
+    unit = 2.0 ** np.round(np.log2(np.median(positive))) if positive.size else 1.0
+    dbar = dbar / unit
+
+    def curve(beta: float) -> Curve:
+        if distinct is None:
+            return bound_curve(dbar, tree, partition, beta, n_jobs)
+        return coarsest_curve(distinct.size, distinct.parent, dbar, beta, n_jobs)
+
+    return float(unit * resolve_bandwidth(bandwidth, lifted, dbar, curve))
+
+
+def _no_curve(beta: float) -> Curve:
+    raise AssertionError("a number needs no search")
 
 
 def row_values(op: TransitionOperator) -> Float:  # (N,)

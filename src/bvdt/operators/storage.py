@@ -7,16 +7,19 @@ import zipfile
 import zlib
 from json import JSONDecodeError
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from .._support import memory
 from .._support.atomic import atomic
 from ..blocks import BlockPartition
 from ..divergences import NAMES, BregmanDivergence, get
 from ..lifting import Lifted, Lifting
 from ..tree import Tree
+from . import stored
 from .forest import ForestOperator
 from .near_field import NearField
 from .single_tree import TransitionOperator
@@ -24,6 +27,7 @@ from .walk import WalkOperator
 
 # 2: forests; 3: a model (``bvdt.documents.model``) beside the operator. What needs neither is written as 1.
 FORMAT, VERSION = "bvdt", 3
+_LONGEST_HEADER = 1 << 26  # bytes
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)  # as zipfile tells it
 
 
@@ -90,12 +94,13 @@ def operator_from(
         return ForestOperator(
             [_tree_from(header, arrays, prefix, lifted, n_jobs) for prefix in prefixes],
             weights=arrays["weights"] if forest["weighting"] is None else forest["weighting"],
-            near=_near_from(arrays, lifted.n_points),
+            near=_near_from(arrays, lifted.n_points, float(header["bandwidth"])),
             seed=forest["seed"],
             kind=forest["kind"],
         )
-    except (KeyError, TypeError, IndexError, ValueError) as error:
-        raise ValueError(f"{path} is a damaged bvdt file: {error!r}") from error
+    except (KeyError, TypeError, IndexError, ValueError, OverflowError) as error:
+        shown = error if isinstance(error, ValueError) else repr(error)
+        raise ValueError(f"{path} is a damaged bvdt file: {shown}") from error
 
 
 # -- trees and the near field --------------------------------------------------------------------------------
@@ -111,16 +116,21 @@ def _tree_arrays(op: TransitionOperator, prefix: str) -> dict[str, Any]:
 def _tree_from(
     header: dict[str, Any], arrays: dict[str, Any], prefix: str, lifted: Lifted, n_jobs: int | None
 ) -> TransitionOperator:
-    tree = Tree.from_sizes(arrays[prefix + "size"], arrays[prefix + "order"]).validate()
+    size, order = (stored.integers(arrays, prefix + name) for name in ("size", "order"))
+    n_nodes = 2 * lifted.n_points - 1
+    stored.require(size.shape == (n_nodes,), prefix + "size", f"{n_nodes} nodes", size)
+    stored.require(order.shape == (lifted.n_points,), prefix + "order", f"{lifted.n_points} points", order)
+    stored.require((size >= 1).all() and (size[-1:] == 1).all(), prefix + "size", "values ≥ 1", size)
+    tree = Tree.from_sizes(size, order).validate()
     partition = BlockPartition.coarsest(tree)
     if prefix + "rows" in arrays:
-        rows, cols = arrays[prefix + "rows"], arrays[prefix + "cols"]
-        partition = BlockPartition(rows, cols, tree.n_nodes).validate(tree)
+        rows, cols = (stored.integers(arrays, prefix + name) for name in ("rows", "cols"))
+        partition = BlockPartition(rows.astype(np.int32), cols.astype(np.int32), tree.n_nodes)
     return TransitionOperator(
         lifted,
         tree,
         partition=partition,
-        mean_divergence=arrays[prefix + "mean_divergence"],
+        mean_divergence=stored.floats(arrays, prefix + "mean_divergence", (partition.n_blocks,), 0.0),
         bandwidth=float(header["bandwidth"]),
         dtype=header["dtype"],
         n_jobs=n_jobs,
@@ -134,17 +144,10 @@ def _near_arrays(near: NearField | None) -> dict[str, Any]:
     return {f"near_{name}": np.asarray(getattr(near, name)) for name in names}
 
 
-def _near_from(arrays: dict[str, Any], n_points: int) -> NearField | None:
+def _near_from(arrays: dict[str, Any], n_points: int, bandwidth: float) -> NearField | None:
     if "near_indices" not in arrays:
         return None
-    indices, divergences = arrays["near_indices"], arrays["near_divergences"]
-    if indices.ndim != 2 or indices.shape != divergences.shape or len(indices) != n_points:
-        raise IndexError("near field of another shape")
-    if indices.min(initial=0) < -1 or indices.max(initial=-1) >= n_points:
-        raise IndexError("near field with points that are not there")
-    if indices.dtype.kind != "i" or not (divergences >= 0).all():
-        raise IndexError("near field with indices or divergences that are none")
-    return NearField(indices, divergences, float(arrays["near_share"]))
+    return NearField(*stored.near_field(arrays, n_points, bandwidth))
 
 
 # -- the file ------------------------------------------------------------------------------------------------
@@ -166,21 +169,38 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
         raise FileNotFoundError(f"no such file: {path}")
     try:
         with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-        if "header.npy" not in names:
+            sizes = {member.filename: member.file_size for member in archive.infolist()}
+        if "header.npy" not in sizes:
             raise ValueError(f"{path} is not a bvdt file: it has no header")
-        with np.load(path, allow_pickle=False) as stored:
-            header = json.loads(stored["header"].tobytes())
-            _check_header(header, path)
-            return header, {name: stored[name] for name in stored.files}
-    except (*_DAMAGE, OSError, UnicodeDecodeError, JSONDecodeError) as error:
+        with np.load(path, allow_pickle=False) as members:
+            header = _read_header(path, sizes["header.npy"], members)
+            chosen = stored.wanted(members.files, header)
+            memory.require(sum(sizes[f"{name}.npy"] for name in chosen), f"loading {path}")
+            return header, {name: members[name] for name in chosen}
+    except (*_DAMAGE, OSError, UnicodeDecodeError, JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{path} is not a bvdt file, or is truncated ({error})") from error
+    except (SyntaxError, TokenError, ValueError) as error:  # as NumPy tells a header of an array
+        if str(path) in str(error):
+            raise
+        raise ValueError(f"{path} is a damaged bvdt file: {error}") from error
+
+
+def _read_header(path: Path, size: int, members: Any) -> dict[str, Any]:
+    if size > _LONGEST_HEADER:
+        raise ValueError(f"{path} is a damaged bvdt file: its header takes {size} bytes")
+    header = json.loads(members["header"].tobytes())
+    _check_header(header, path)
+    try:
+        stored.check_header(header, members.files)
+    except ValueError as error:
+        raise ValueError(f"{path} is a damaged bvdt file: {error}") from None
+    return dict(header)
 
 
 def _check_header(header: Any, path: Path) -> None:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ValueError(f"{path} is not a bvdt file: its header is another format's")
-    if not isinstance(header.get("version"), int) or header["version"] > VERSION:
+    if not stored.is_count(header.get("version"), 1) or header["version"] > VERSION:
         raise ValueError(
             f"{path} has format version {header.get('version')}; this bvdt reads up to {VERSION}: "
             "update bvdt to load it"
@@ -209,17 +229,33 @@ def _lifting_arrays(lifting: Lifting) -> dict[str, Any]:
 
 
 def _lifted_from(header: dict[str, Any], arrays: dict[str, Any], custom: BregmanDivergence | None) -> Lifted:
-    X = arrays["X"]
-    H = arrays.get("H", X)
+    n_points, n_features = header["shape"]
+    u, w = stored.floats(arrays, "u", (n_points,)), stored.floats(arrays, "w", (n_points,))
+    shape = arrays["indices"].shape if header["sparse"] else (n_points, n_features)
+    X = stored.floats(arrays, "X", shape)
+    H = stored.floats(arrays, "H", shape) if "H" in arrays else X
+    with np.errstate(over="ignore"):
+        own = X * H
     if header["sparse"]:
-        pattern, shape = (arrays["indices"], arrays["indptr"]), tuple(header["shape"])
-        X = sparse.csr_array((X, *pattern), shape=shape)
-        H = sparse.csr_array((H, *pattern), shape=shape) if "H" in arrays else X
+        pattern = stored.integers(arrays, "indices"), stored.integers(arrays, "indptr")
+        X = sparse.csr_array((X, *pattern), shape=(n_points, n_features))
         X.check_format(full_check=True)  # the kernels trust the indices
-    base = arrays.get("base")
-    if X.shape != H.shape or not X.shape[0] == len(arrays["u"]) == len(arrays["w"]):
-        raise IndexError("points of another shape")
-    return Lifted(arrays["u"], arrays["w"], X, H, base, _lifting_from(header, arrays, custom))
+        stored.require(X.has_canonical_format, "indices", "ascending columns in each row", pattern[0])
+        own = sparse.csr_array((own, *pattern), shape=X.shape)
+        H = sparse.csr_array((H, *pattern), shape=X.shape) if "H" in arrays else X
+    _check_own(u, w, np.asarray(own.sum(axis=1)).ravel())
+    base = stored.floats(arrays, "base", (n_features,)) if header["sparse"] else None
+    return Lifted(u, w, X, H, base, _lifting_from(header, arrays, custom))
+
+
+def _check_own(u: Any, w: Any, inner: Any) -> None:
+    """d_ii = u_i + w_i − ⟨x_i, h_i⟩ = 0, to rounding."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        same = np.abs(u + w - inner) <= 1e-6 * (np.abs(u) + np.abs(w) + np.abs(inner))
+        same &= np.isfinite(u + w) & np.isfinite(inner)
+    if not same.all():
+        i = int(np.argmin(same))
+        stored.require(False, f"u[{i}] + w[{i}]", f"{inner[i]:g}, as X and H say", float(u[i] + w[i]))
 
 
 def _lifting_from(
@@ -230,12 +266,14 @@ def _lifting_from(
     divergence = custom if custom is not None else _divergence_from(header["divergence"], arrays)
     if divergence is None:
         return None
-    scale = arrays["scale"]
+    shape = (header["shape"][1],)
+    scale = stored.floats(arrays, "scale", () if arrays["scale"].ndim == 0 else shape, 0.0)
+    stored.require((scale > 0).all(), "scale", "values > 0", scale)
     return Lifting(
         divergence,
-        arrays["smoothing"],
-        float(scale) if scale.ndim == 0 else scale,
-        arrays.get("offset"),
+        stored.floats(arrays, "smoothing", shape, 0.0),
+        float(scale) if arrays["scale"].ndim == 0 else scale,
+        stored.floats(arrays, "offset", shape) if "offset" in arrays else None,
         header["sparse"],
     )
 
@@ -247,14 +285,15 @@ def _divergence_header(divergence: BregmanDivergence) -> dict[str, Any]:
     return {"name": divergence.name, "custom": False, "options": options}
 
 
-def _divergence_from(stored: dict[str, Any], arrays: dict[str, Any]) -> BregmanDivergence | None:
-    if stored["custom"]:
+def _divergence_from(entry: dict[str, Any], arrays: dict[str, Any]) -> BregmanDivergence | None:
+    if entry["custom"]:
         return None
-    kind: Any = NAMES.get(stored["name"])
+    kind: Any = NAMES.get(entry["name"])
     if kind is None:
-        return get(stored["name"])  # raises, naming those there are
-    options = dict(stored["options"])
+        return get(entry["name"])  # raises, naming those there are
+    options = dict(entry["options"])
     if "precision" in arrays:
-        options["precision"] = arrays["precision"]
+        n_features = len(arrays["smoothing"])
+        options["precision"] = stored.floats(arrays, "precision", (n_features, n_features))
     built: BregmanDivergence = kind(**options)
     return built

@@ -10,22 +10,42 @@ from numpy.typing import NDArray
 from .._support.arrays import Float
 from .base import RealOperator
 
+_UNREACHED = 1e-12  # sum of a column of Q, of which 1 is usual
+_WHISPER = 1e-30  # weight of such a point's own row: enough to be labelled by the others
+
 
 class SymmetrizedOperator(RealOperator):
     """S = D^(−1/2)·(Q + Qᵀ)/2·D^(−1/2) with D the row sums of (Q + Qᵀ)/2; eigenvalues in [−1, 1].
 
     ``degrees`` is the diagonal of D; D^(1/2)·1 is the eigenvector of eigenvalue 1.
+
+    The row of a point that no walk reaches, with a column of Q that adds up to less than ``_UNREACHED``,
+    counts next to nothing: a tree ties that row over all points, and in the mean with the transpose one far
+    point would link every point with every other (theory: The symmetrised walk).
     """
 
     def __init__(self, operator: Any) -> None:
         super().__init__(operator.dtype, operator.shape)
         self.operator = operator
-        self.degrees: Float = np.asarray(self.mean_with_transpose(np.ones(operator.shape[0])), np.float64)
+        self._voice: Float | None = None  # (N,) weight of the rows, None where all are 1
+        ones = np.ones(operator.shape[0])
+        degrees = self.mean_with_transpose(ones)
+        # Rows of a walk sum to 1: a degree of ½ is a column of zeros, but for rounding.
+        if getattr(operator, "rows_sum_to_one", False) and (2 * degrees - 1 < 1e-9).any():
+            unreached = operator.T @ ones < _UNREACHED
+            if unreached.any():
+                self._voice = np.where(unreached, _WHISPER, 1.0)
+                degrees = self.mean_with_transpose(ones)
+        self.degrees: Float = np.asarray(degrees, np.float64)
         linked = self.degrees > 0  # a row and column of zeros stays one
         self._scale = np.where(linked, 1.0 / np.sqrt(np.where(linked, self.degrees, 1.0)), 0.0)
 
     def mean_with_transpose(self, V: Any) -> Any:  # (N,) or (N, k), shape kept
         """(Q + Qᵀ)/2 V, a new array."""
+        if self._voice is not None:
+            voice = self._voice.reshape(-1, *[1] * (np.ndim(V) - 1))
+            voice = voice.astype(np.result_type(self.dtype, np.asarray(V).dtype), copy=False)
+            return (voice * (self.operator @ V) + self.operator.T @ (voice * V)) / 2
         if isinstance(self.operator, RealOperator):
             return self.operator.mean_with_transpose(np.asarray(V))
         return (self.operator @ V + self.operator.T @ V) / 2
@@ -45,4 +65,5 @@ class SymmetrizedOperator(RealOperator):
     def toarray(self) -> Float:
         """S as a dense array."""
         Q = self.operator.toarray()
+        Q = Q if self._voice is None else self._voice[:, None] * Q
         return np.asarray(self._scale[:, None] * (Q + Q.T) / 2 * self._scale)

@@ -30,6 +30,7 @@ class WalkOperator(RealOperator):
     rest is here. Operators never change: methods return new objects.
     """
 
+    rows_sum_to_one = True
     tree: Tree
     lifted: Lifted
     bandwidth: float

@@ -28,6 +28,8 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._support.arrays import Int
 
+_DEEPEST = 300  # levels that are drawn; of a deeper tree the last so many merges
+
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -166,6 +168,8 @@ class Tree:
         from scipy.cluster.hierarchy import dendrogram
 
         ax = plt.gca() if ax is None else ax
+        if self.depth > _DEEPEST and "truncate_mode" not in kwargs:  # SciPy draws by recursion
+            kwargs = {"truncate_mode": "lastp", "p": _DEEPEST, **kwargs}
         dendrogram(self.to_linkage(), ax=ax, **{"no_labels": self.n_points > 50, **kwargs})
         ax.set_ylabel("points below, less one")
         return ax

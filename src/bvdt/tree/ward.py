@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._support import memory
 from .._support.arrays import Float, Int, Long
 from .._support.progress import Progress, stage
 from .._support.running import generator, n_threads
@@ -122,7 +123,10 @@ def _merge_chunks(
     """Ward's merges inside every chunk, children before parents, with their costs."""
     n_merges = len(order) - (len(bounds) - 1)
     pairs, costs = np.empty((n_merges, 2), np.int32), np.empty(n_merges)
-    work = int(np.diff(bounds).max()) ** 2 * (clusters.n_features + 40)
+    largest = int(np.diff(bounds).max())
+    each = 12.0 * largest**2 + (24.0 * largest * clusters.n_features if len(clusters.arrays) == 2 else 0.0)
+    memory.require(threads * each, f"agglomerating {largest} clusters at once on {threads} threads")
+    work = largest**2 * (clusters.n_features + 40)
     for first, last in _slices(len(bounds) - 1, threads * max(16, _WORK // work)):
         made = slice(bounds[first] - first, bounds[last] - last)
         chunks = (order, bounds[first : last + 1], pairs[made], costs[made], threads)

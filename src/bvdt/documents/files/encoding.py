@@ -9,6 +9,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ..._support import memory
+
 PIECE = 1 << 20
 Pieces = Callable[[], Iterator[bytes]]
 UNDEFINED = bytes([0x81, 0x8D, 0x8F, 0x90, 0x9D])  # not in Windows-1252
@@ -18,8 +20,37 @@ CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
 def open_bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
     """The file's bytes; a name that ends in .gz is unpacked."""
     if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rb")
+        return _Unpacked(path, "rb")
     return open(path, "rb")
+
+
+class _Unpacked(gzip.GzipFile):
+    """A packed file that is refused once it has given more bytes than there is memory for."""
+
+    def __init__(self, path: Path, mode: str) -> None:
+        super().__init__(path, mode)
+        self._most, self._given = max_unpacked(), 0
+
+    def _counted(self, piece: bytes) -> bytes:
+        self._given += len(piece)
+        if self._given > self._most:
+            raise ValueError(
+                f"{self.name} unpacks to more than {self._most / memory.GIB:.1f} GiB of memory left"
+            )
+        return piece
+
+    def read(self, size: int | None = -1) -> bytes:
+        """The next bytes."""
+        return self._counted(super().read(size))
+
+    def read1(self, size: int = -1) -> bytes:
+        """The next bytes that are at hand."""
+        return self._counted(super().read1(size))
+
+
+def max_unpacked() -> float:
+    """Bytes that a packed file may become."""
+    return memory.available_bytes()
 
 
 def open_text(path: Path, encoding: str, newline: str | None = None) -> io.TextIOWrapper:

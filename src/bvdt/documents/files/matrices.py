@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..._support import memory
 from .encoding import open_bytes
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".feat", ".dat")
@@ -111,6 +112,9 @@ def load_arrays(path: Path, kind: str) -> Any:
     try:
         with open(path, "rb") as file:  # NumPy leaves a file open that it cannot read
             stored = np.load(file, allow_pickle=False)
+            if not isinstance(stored, np.ndarray):
+                unpacked = sum(member.file_size for member in stored.zip.infolist())
+                memory.require(unpacked, f"{path} unpacked")
             return stored if isinstance(stored, np.ndarray) else {name: stored[name] for name in stored.files}
     except (ValueError, *DAMAGE) as error:
         raise _damaged(path, kind, error) from error

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -17,10 +18,14 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
-def write_table(path: str | Path, columns: Mapping[str, Sequence[Any]]) -> None:
+def write_table(
+    path: str | Path, columns: Mapping[str, Sequence[Any]], *, escape_formulas: bool = False
+) -> None:
     """Write named columns of one length; None and NaN become blanks (CSV, TSV) or null (JSON Lines).
 
     Text is UTF-8, lines end with one "\\n", cells that hold the delimiter, a quote or a line end are quoted.
+    A text that begins with = + - @ or a tab, which a spreadsheet would run as a formula, is written as it is,
+    with a warning, or behind an apostrophe with ``escape_formulas``.
     """
     path = Path(path)
     suffix = _suffix(path)
@@ -34,7 +39,7 @@ def write_table(path: str | Path, columns: Mapping[str, Sequence[Any]]) -> None:
         if suffix == ".jsonl":
             _write_jsonl(file, lists)
         else:
-            _write_delimited(file, lists, DELIMITERS[suffix])
+            _write_delimited(file, _without_formulas(path, lists, escape_formulas), DELIMITERS[suffix])
     return None
 
 
@@ -58,6 +63,32 @@ def _plain(values: Sequence[Any]) -> list[Any]:
     if hasattr(values, "tolist"):
         return list(values.tolist())
     return [value.item() if hasattr(value, "item") else value for value in values]
+
+
+def _without_formulas(path: Path, columns: Mapping[str, list[Any]], escape: bool) -> Mapping[str, list[Any]]:
+    """The columns, with formulas behind an apostrophe, or as they are after a warning that names one."""
+    for name, values in columns.items():
+        first = next((k for k, value in enumerate(values) if _is_formula(value)), None)
+        if first is not None and not escape:
+            warnings.warn(
+                f"{path}: column {name!r} holds {values[first][:20]!r} in row {first + 1}, which a "
+                "spreadsheet runs as a formula; escape_formulas=True (--escape-formulas) writes an "
+                "apostrophe before it",
+                stacklevel=3,
+            )
+            return columns
+    return {name: ["'" + v if _is_formula(v) else v for v in values] for name, values in columns.items()}
+
+
+def _is_formula(value: Any) -> bool:
+    """Whether a spreadsheet takes a text for a formula; a number with a sign is none."""
+    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False
 
 
 def _is_blank(value: Any) -> bool:

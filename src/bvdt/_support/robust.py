@@ -1,0 +1,30 @@
+"""Which values are ordinary: what is learnt from the data is learnt from these, not from a few far ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .arrays import Float, Mask
+
+_SHARE = 0.98  # of the values are ordinary at any rate
+_FAR = 10.0  # times their distance from the median
+
+
+def ordinary(values: Float) -> Mask:  # (N,) or (N, d), shape kept
+    """Whether a value is at most ten times as far from its column's median as 98 % of them are.
+
+    Where 98 % are equal, all are ordinary: nothing tells a rare value from a far one.
+    """
+    away = np.abs(values - np.median(values, axis=0))
+    limit = _FAR * np.quantile(away, _SHARE, axis=0, method="inverted_cdf")
+    return np.asarray((away <= limit) | (limit == 0))
+
+
+def ordinary_rows(X: Any) -> Any:
+    """X without the rows whose sum of sizes is out of the ordinary; X itself if there is none."""
+    sizes = np.asarray(abs(X).sum(axis=1), float).ravel() if sparse.issparse(X) else np.abs(X).sum(axis=1)
+    kept = ordinary(sizes)
+    return X if kept.all() else X[np.flatnonzero(kept)]
