@@ -272,7 +272,9 @@ MATRICES = {
     "m.libsvm": lambda path: path.write_bytes(
         b"# written by hand\r\n1 0:3 2:1\r\n\r\n0 1:2 # second\r\n+2\r\n1 0:5 1:1 2:1\r\n"
     ),
-    "m.dat.gz": lambda path: path.write_bytes(gzip.compress(b"1 0:3 2:1\n0 1:2\n0\n1 0:5 1:1 2:1\n", mtime=0)),
+    "m.dat.gz": lambda path: path.write_bytes(
+        gzip.compress(b"1 0:3 2:1\n0 1:2\n0\n1 0:5 1:1 2:1\n", mtime=0)
+    ),
     "csr.npz": lambda path: sparse.save_npz(path, sparse.csr_array(COUNTS)),
     "csc.npz": lambda path: sparse.save_npz(path, sparse.csc_matrix(COUNTS)),
     "coo.npz": lambda path: sparse.save_npz(path, sparse.coo_matrix(COUNTS)),
