@@ -251,6 +251,19 @@ def test_alpha_by_folds(counts, few):
         propagation(alpha="best").fit(counts[0], few)
 
 
+def test_alpha_by_folds_costs_nothing_on_digits():
+    """Sharp scores are no reason to choose a small alpha."""
+    X, y = load_digits(return_X_y=True)
+    known = np.random.default_rng(0).random(len(y)) < 0.1
+    labels = np.where(known, y, -1)
+    default = propagation(divergence="squared_euclidean").fit(X, labels)
+    chosen = propagation(divergence="squared_euclidean", alpha="auto").fit(
+        y=labels, operator=default.operator_
+    )
+    right = [(model.transduction_ == y)[~known].mean() for model in (default, chosen)]
+    assert right[1] >= right[0] - 0.01
+
+
 @pytest.mark.parametrize("mode", ["poisson", "poisson_mbo"])
 def test_poisson_modes(counts, few, mode):
     X, y = counts

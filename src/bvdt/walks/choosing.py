@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from .._support.arrays import Float
 from .class_scores import class_distributions
@@ -18,7 +19,8 @@ ALPHAS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 DEFAULT_ALPHA = 0.9
 _FOLDS = 5
 _TOL = 1e-3
-_FLOOR = 0.01  # spread over all classes, so that no hidden label costs infinitely much
+_POWERS = tuple(2.0 ** np.arange(-2, 4.5, 0.5))
+_FLOOR = 0.01  # shared by all classes, so that no hidden label costs infinitely much
 
 
 def choose_alpha(
@@ -64,13 +66,20 @@ def choose_alpha(
 def _hidden_losses(
     F: Float, Y0: Float, codes: NDArray[np.intp], fold: NDArray[np.intp]
 ) -> Float:  # (N, n_folds, k) -> (n_labels,)
-    """−log p of every hidden label, from the labels of the other folds."""
+    """−log p of every hidden label, from the other folds' labels, p at the power that suits them best.
+
+    Scores at a large α are flat and at a small one sharp, whoever they are right about: without the power
+    the sharp ones would win (10 % of BBC's labels: α = 0.5 and 0.943, where 0.9 has 0.964).
+    """
     labelled = np.flatnonzero(codes >= 0)
     at = F[labelled]
     others = np.maximum(at.sum(axis=1) - at[np.arange(len(at)), fold[labelled]], 0.0)
-    P = class_distributions(others, Y0.sum(axis=0) / Y0.sum())
-    P = (1 - _FLOOR) * P + _FLOOR / P.shape[1]
-    return np.asarray(-np.log(P[np.arange(len(at)), codes[labelled]]))
+    counts = Y0.sum(axis=0)
+    P = class_distributions(others / np.sqrt(counts), counts / counts.sum())
+    log_p = np.log(P + _FLOOR / P.shape[1])
+    given = log_p[np.arange(len(at)), codes[labelled]]
+    losses = [logsumexp(power * log_p, axis=1) - power * given for power in _POWERS]
+    return np.asarray(min(losses, key=np.mean))
 
 
 def _best(candidates: tuple[float, ...], losses: Float) -> float:  # (n_candidates, n_labels)
