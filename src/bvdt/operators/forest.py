@@ -103,7 +103,7 @@ class ForestOperator(WalkOperator):
             part *= dtype.type(far * weight)
             out += part
         if self.near is not None:
-            out += (self.near.symmetric @ columns).astype(dtype, copy=False)
+            out += (self.near.symmetric_single if dtype == np.float32 else self.near.symmetric) @ columns
         return out
 
     def row(self, i: int) -> Float:  # (N,)

@@ -81,6 +81,11 @@ class NearField:
         """The mean of the matrix and its transpose."""
         return ((self.matrix + self.matrix.T) / 2).tocsr()
 
+    @cached_property
+    def symmetric_single(self) -> Any:
+        """The same in float32, whose products with float32 columns take a third of the time."""
+        return self.symmetric.astype(np.float32)
+
     def row_values(self, bandwidth: float) -> Float:  # (N,)
         """−Σ_j S_ij·(d_ij/β + log S_ij): what S_i alone gives of the row's bound; 0 without a neighbour."""
         found = self.indices >= 0

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float, Index
+from ..operators import WalkOperator
 from .components import indicators, separate_parts
 from .inputs import symmetrized, warn_unconverged
 from .solving import solve_singular, solve_spread
@@ -26,6 +27,7 @@ from .solving import solve_singular, solve_spread
 MBO_STEPS = 10  # projections to classes of the given sizes
 MBO_ALPHA = 0.9  # of a step of diffusion between two of them: time α/(1 − α) = 9
 _MBO_TOL = 1e-2
+_SINGLE = 1e-4  # tolerance from which on single precision is enough, at half the time per product
 _VOLUME_STEPS, _VOLUME_LEAST, _VOLUME_MOST = 100, 0.5, 2.0
 
 
@@ -43,7 +45,10 @@ def poisson_potential(
     null = indicators(part, np.sqrt(S.degrees), least=1e-150)
     B = _sources(Y0, part)
     B[~linked] = 0.0  # without links there is no potential
-    V, products = solve_singular(S, B / root, null, tol=tol, max_products=max_products)
+    B /= root
+    if tol >= _SINGLE and isinstance(M, WalkOperator):
+        S, B = symmetrized(M.astype(np.float32)), B.astype(np.float32)
+    V, products = solve_singular(S, B, null, tol=tol, max_products=max_products)
     if products >= max_products:
         warn_unconverged("Poisson learning", max_products, tol)
     return V / root, part, products
@@ -81,7 +86,8 @@ def poisson_mbo_scores(
     """
     shares = np.asarray(Y0.sum(axis=0) / Y0.sum() if shares is None else shares)
     U, part, products = poisson_potential(M, Y0, tol=tol, max_products=max_products)
-    S, present = symmetrized(M), _present(Y0, part)
+    single = isinstance(M, WalkOperator)
+    S, present = symmetrized(M.astype(np.float32) if single else M), _present(Y0, part)
     root = np.sqrt(np.where(S.degrees > 0, S.degrees, 1.0))[:, None]
     time = MBO_ALPHA / (1 - MBO_ALPHA)
     source = time * _sources(Y0, part) / root
@@ -91,7 +97,7 @@ def poisson_mbo_scores(
         taken = np.eye(Y0.shape[1])[(scores * volume_weights(scores, shares)).argmax(axis=1)]
         taken[labelled] = Y0[labelled] / Y0[labelled].sum(axis=1, keepdims=True)
         taken *= present
-        V, more = solve_spread(S, root * taken + source, MBO_ALPHA, tol=_MBO_TOL, start=V)
+        V, more = solve_spread(S, (root * taken + source).astype(S.dtype), MBO_ALPHA, tol=_MBO_TOL, start=V)
         scores = np.maximum(V / root, 0.0) * present
         products += more
     return scores * volume_weights(scores, shares), products
