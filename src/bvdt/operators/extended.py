@@ -109,7 +109,8 @@ def nearest(op: WalkOperator, X_new: Any, k: int = 15) -> tuple[NDArray[np.intp]
     k = checked_integer(k, "k", 1, op.shape[0])
     new = _lifted_new(op, X_new, "nearest")
     lists = getattr(op, "neighbors", None)
-    # The first tree and the near lists find more of the nearest than two trees do, in half the time.
+    # The first tree and the near lists find more of the nearest than two trees do (20 Newsgroups:
+    # 0.86 against 0.77 of 15), in about two thirds of the time.
     finders = [_finder(member) for member in (op.members if lists is None else op.members[:1])]
     index = np.full((new.n_points, k), -1, np.intp)
     divergence = np.full((new.n_points, k), np.inf)

@@ -83,7 +83,7 @@ class NearField:
 
     @cached_property
     def symmetric_single(self) -> Any:
-        """The same in float32, whose products with float32 columns take a third of the time."""
+        """The same in float32, for float32 columns: no conversion, half the memory to read."""
         return self.symmetric.astype(np.float32)
 
     def row_values(self, bandwidth: float) -> Float:  # (N,)

@@ -27,7 +27,7 @@ from .solving import solve_singular, solve_spread
 MBO_STEPS = 10  # projections to classes of the given sizes
 MBO_ALPHA = 0.9  # of a step of diffusion between two of them: time α/(1 − α) = 9
 _MBO_TOL = 1e-2
-_SINGLE = 1e-4  # tolerance from which on single precision is enough, at half the time per product
+_SINGLE = 1e-4  # tolerance from which on single precision is enough
 _VOLUME_STEPS, _VOLUME_LEAST, _VOLUME_MOST = 100, 0.5, 2.0
 
 
