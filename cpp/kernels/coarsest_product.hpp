@@ -33,8 +33,7 @@ struct Buckets {
     std::vector<uint16_t> of_point;      // (N,)
     std::vector<uint16_t> slot;          // (N,) of each leaf in its bucket
     std::vector<int32_t> first_subtree;  // (n_buckets + 1,)
-    std::vector<int32_t>
-        start;  // (n_ranges, n_buckets) place of the first of a range's points in each bucket
+    std::vector<int32_t> start;          // (n_ranges, n_buckets) place of a range's first point in each
     int64_t n_buckets, n_ranges, range;
 };
 

@@ -7,6 +7,7 @@
 
 namespace bvdt {
 
+constexpr int64_t kAhead = 12;    // rows asked for before they are needed: they lie anywhere
 constexpr int64_t kColumns = 32;  // at most this many columns at once, so that the scratch stays in cache
 
 template <typename T>
@@ -31,12 +32,18 @@ BVDT_INLINE void write_row(const double* from, const Columns<T>& out, int64_t i)
 
 template <typename T>
 BVDT_NOINLINE void gather(Columns<const T> v, const int32_t* order, int64_t n, double* to) {
-    for (int64_t j = 0; j < n; ++j, to += v.k) read_row(v, order[j], to);
+    for (int64_t j = 0; j < n; ++j, to += v.k) {
+        if (j + kAhead < n) prefetch_ends<0>(v.row(order[j + kAhead]), v.k);
+        read_row(v, order[j], to);
+    }
 }
 
 template <typename T>
 BVDT_NOINLINE void scatter(const double* from, const int32_t* order, int64_t n, Columns<T> out) {
-    for (int64_t j = 0; j < n; ++j, from += out.k) write_row(from, out, order[j]);
+    for (int64_t j = 0; j < n; ++j, from += out.k) {
+        if (j + kAhead < n) prefetch_ends<1>(out.row(order[j + kAhead]), out.k);
+        write_row(from, out, order[j]);
+    }
 }
 
 // multiply(columns of v, columns of out), at most kColumns at a time; both (N, columns).

@@ -12,7 +12,7 @@ namespace bvdt {
 void node_sums(const double* values,  // (N,)
                const int32_t* size,   // (2N − 1,)
                const int32_t* order,  // (N,)
-               int64_t n_nodes,       //
+               int64_t n_nodes,       // 2N − 1
                double* out,           // (2N − 1,)
                int threads);
 
@@ -20,7 +20,7 @@ void node_sums(const double* values,  // (N,)
 void path_sums(const double* values,  // (2N − 1,)
                const int32_t* size,   // (2N − 1,)
                const int32_t* order,  // (N,)
-               int64_t n_nodes,       //
+               int64_t n_nodes,       // 2N − 1
                double* out,           // (N,)
                int threads);
 

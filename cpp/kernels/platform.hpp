@@ -48,4 +48,12 @@ inline void prefetch_row([[maybe_unused]] const double* row, [[maybe_unused]] in
 #endif
 }
 
+// The same for a short row that may lie across two cache lines; for_writing: 1 if it will be written.
+template <int for_writing, typename T>
+BVDT_INLINE void prefetch_ends([[maybe_unused]] const T* row, [[maybe_unused]] int64_t k) {
+#ifdef __GNUC__
+    __builtin_prefetch(row, for_writing), __builtin_prefetch(row + k - 1, for_writing);
+#endif
+}
+
 }  // namespace bvdt

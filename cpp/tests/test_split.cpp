@@ -89,3 +89,23 @@ TEST_CASE("two clusters far apart are told apart") {
     for (int64_t s = 0; s < 60; ++s) CHECK(order[s] % 2 == order[s < 30 ? 0 : 30] % 2);
     CHECK(order[0] % 2 != order[30] % 2);
 }
+
+TEST_CASE("one far outlier is split off with the smallest share that is allowed") {
+    Generator rng(35);
+    for (const double far : {1e4, -1e4}) {
+        auto x = uniforms(rng, 40);
+        x[17] = far;
+        const std::vector<double> weight(40, 1.0);
+        std::vector<int32_t> order = permutation(rng, 40);
+        const std::vector<int64_t> bounds{0, 40};
+        const DensePoints line{x.data(), x.data(), 40, 1};
+        const auto cut = split_level(line, {weight.data(), order.data(), bounds.data(), 1}, {10, 0.25, 5}, 1);
+        REQUIRE(cut.size() == 3);
+        CHECK(std::min(cut[1], 40 - cut[1]) == 10);
+        const bool second = std::find(order.begin(), order.end(), 17) - order.begin() >= cut[1];
+        CHECK((second ? 40 - cut[1] : cut[1]) == 10);  // the outlier is on the smaller side
+        for (int64_t a = 0; a < cut[1]; ++a)           // and the sides do not overlap
+            for (int64_t b = cut[1]; b < 40; ++b)
+                CHECK((x[order[a]] < x[order[b]]) == (x[order[0]] < x[order[39]]));
+    }
+}

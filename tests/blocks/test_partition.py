@@ -1,5 +1,7 @@
 """Blocks cover each pair once, and their divergences are the means of the exact ones."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bvdt import BlockPartition, Tree
-from bvdt.blocks.sums import NodeSums, block_divergences
+from bvdt.blocks.sums import NodeSums, block_divergences, sums_by_node
 from helpers.engine_cases import (
     DIVERGENCES,
     dense_matrix,
@@ -106,6 +108,19 @@ def test_sparse_divergences_with_few_features_clear_their_sums():
         coarsest = BlockPartition.coarsest(tree)
         expected = slow_divergences(lifted, tree, coarsest)
         assert_allclose(block_divergences(lifted, tree, coarsest, 2), expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.kernel
+@given(n_points=st.integers(2, 60), seed=seeds)
+def test_node_sums_are_as_accurate_as_their_own_terms(n_points, seed):
+    """However large the values of other points: nothing is taken away again."""
+    rng = np.random.default_rng(seed)
+    tree = random_tree(n_points, rng, chain=seed % 2 == 0)
+    values = rng.normal(size=n_points) * 10.0 ** rng.integers(-12, 13, n_points)
+    sums, largest_error = sums_by_node(values, tree, 2), tree.depth * np.finfo(float).eps
+    for node in range(tree.n_nodes):
+        own = values[tree.members(node)]
+        assert abs(sums[node] - math.fsum(own)) <= largest_error * math.fsum(np.abs(own))
 
 
 def test_tree_of_two():
