@@ -25,7 +25,7 @@ from .points import as_points, extremes, refuse_entry
 from .smoothing import resolve_smoothing
 
 _BATCH = 1 << 19  # values handled at once: the temporaries stay small beside the data
-_MIDDLE = 4096  # rows that the data's middle is found on
+_MIDDLE = 512  # rows that the data's middle is found on
 _PER_FEATURE = 8  # values per feature that are held while sparse data are lifted and cut, at most
 _CSR = ("data", "indices", "indptr")
 _FAR = 10.0  # median of a sparse column over its deviation from which on the column is centred

@@ -12,6 +12,14 @@ from .base import RealOperator
 
 _UNREACHED = 1e-12  # sum of a column of Q, of which 1 is usual
 _WHISPER = 1e-30  # weight of such a point's own row: enough to be labelled by the others
+_FEW = 16  # such points; where there are more, they are no exception
+
+
+def _links(operator: Any, unreached: NDArray[np.intp]) -> Float:  # (N, n_unreached)
+    """(W + Wᵀ)/2 between all points and those few; in W the rows of these count next to nothing."""
+    ends = np.zeros((operator.shape[0], len(unreached)))
+    ends[unreached, np.arange(len(unreached))] = 1
+    return np.asarray((_WHISPER * (operator.T @ ends) + operator @ ends) / 2)
 
 
 class SymmetrizedOperator(RealOperator):
@@ -27,14 +35,14 @@ class SymmetrizedOperator(RealOperator):
     def __init__(self, operator: Any) -> None:
         super().__init__(operator.dtype, operator.shape)
         self.operator = operator
-        self._voice: Float | None = None  # (N,) weight of the rows, None where all are 1
+        self._unreached: NDArray[np.intp] | None = None
         ones = np.ones(operator.shape[0])
         degrees = self.mean_with_transpose(ones)
         # Rows of a walk sum to 1: a degree of ½ is a column of zeros, but for rounding.
         if getattr(operator, "rows_sum_to_one", False) and (2 * degrees - 1 < 1e-9).any():
-            unreached = operator.T @ ones < _UNREACHED
-            if unreached.any():
-                self._voice = np.where(unreached, _WHISPER, 1.0)
+            unreached = np.flatnonzero(operator.T @ ones < _UNREACHED)
+            if 0 < len(unreached) <= _FEW:
+                self._unreached, self._beside = unreached, _links(operator, unreached)
                 degrees = self.mean_with_transpose(ones)
         self.degrees: Float = np.asarray(degrees, np.float64)
         linked = self.degrees > 0  # a row and column of zeros stays one
@@ -42,13 +50,25 @@ class SymmetrizedOperator(RealOperator):
 
     def mean_with_transpose(self, V: Any) -> Any:  # (N,) or (N, k), shape kept
         """(Q + Qᵀ)/2 V, a new array."""
-        if self._voice is not None:
-            voice = self._voice.reshape(-1, *[1] * (np.ndim(V) - 1))
-            voice = voice.astype(np.result_type(self.dtype, np.asarray(V).dtype), copy=False)
-            return (voice * (self.operator @ V) + self.operator.T @ (voice * V)) / 2
+        if self._unreached is not None:
+            return self._around_unreached(np.asarray(V), self._unreached)
+        return self._mean_as_given(V)
+
+    def _mean_as_given(self, V: Any) -> Any:
         if isinstance(self.operator, RealOperator):
             return self.operator.mean_with_transpose(np.asarray(V))
         return (self.operator @ V + self.operator.T @ V) / 2
+
+    def _around_unreached(self, V: NDArray[Any], unreached: NDArray[np.intp]) -> NDArray[Any]:
+        """The product of the others, then the links of the unreached: apart, as these are far smaller."""
+        columns = V.astype(np.result_type(self.dtype, V.dtype)).reshape(self.shape[0], -1)
+        own, apart = columns[unreached], self._beside.astype(self.dtype, copy=False)
+        there = np.einsum("iu,ik->uk", apart, columns)
+        columns[unreached] = 0
+        out = np.asarray(self._mean_as_given(columns))
+        out += np.einsum("iu,uk->ik", apart, own)
+        out[unreached] = there
+        return out.reshape(V.shape)
 
     def _apply(self, V: NDArray[Any], transpose: bool = False) -> NDArray[Any]:
         scale = self._scale.reshape(-1, *[1] * (V.ndim - 1))
@@ -65,5 +85,6 @@ class SymmetrizedOperator(RealOperator):
     def toarray(self) -> Float:
         """S as a dense array."""
         Q = self.operator.toarray()
-        Q = Q if self._voice is None else self._voice[:, None] * Q
+        if self._unreached is not None:
+            Q[self._unreached] *= _WHISPER
         return np.asarray(self._scale[:, None] * (Q + Q.T) / 2 * self._scale)
