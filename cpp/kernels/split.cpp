@@ -210,7 +210,7 @@ struct Splitter {
 };
 
 // Where to cut a segment along its projections: at the border, unless that leaves a side with less than the
-// smallest share (one far outlier), then at that share.
+// smallest share (values that grow tenfold from point to point), then at that share.
 double balanced_threshold(const std::vector<double>& p, double at, double smallest_side) {
     const int64_t n = static_cast<int64_t>(p.size());
     const int64_t above = std::count_if(p.begin(), p.end(), [at](double v) { return v > at; });

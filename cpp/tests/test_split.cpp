@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "cases.hpp"
 
 using namespace bvdt;
@@ -90,11 +93,11 @@ TEST_CASE("two clusters far apart are told apart") {
     CHECK(order[0] % 2 != order[30] % 2);
 }
 
-TEST_CASE("one far outlier is split off with the smallest share that is allowed") {
+TEST_CASE("where every cut leaves too few on a side, the smallest share that is allowed is cut off") {
     Generator rng(35);
-    for (const double far : {1e4, -1e4}) {
-        auto x = uniforms(rng, 40);
-        x[17] = far;
+    for (const double sign : {1.0, -1.0}) {
+        std::vector<double> x(40);  // without the farthest points, the next ones are as far
+        for (int i = 0; i < 40; ++i) x[(i * 17) % 40] = sign * std::pow(10.0, i);
         const std::vector<double> weight(40, 1.0);
         std::vector<int32_t> order = permutation(rng, 40);
         const std::vector<int64_t> bounds{0, 40};
@@ -102,9 +105,9 @@ TEST_CASE("one far outlier is split off with the smallest share that is allowed"
         const auto cut = split_level(line, {weight.data(), order.data(), bounds.data(), 1}, {10, 0.25, 5}, 1);
         REQUIRE(cut.size() == 3);
         CHECK(std::min(cut[1], 40 - cut[1]) == 10);
-        const bool second = std::find(order.begin(), order.end(), 17) - order.begin() >= cut[1];
-        CHECK((second ? 40 - cut[1] : cut[1]) == 10);  // the outlier is on the smaller side
-        for (int64_t a = 0; a < cut[1]; ++a)           // and the sides do not overlap
+        const auto farthest = std::find(order.begin(), order.end(), (39 * 17) % 40) - order.begin();
+        CHECK((farthest >= cut[1] ? 40 - cut[1] : cut[1]) == 10);  // it is on the smaller side
+        for (int64_t a = 0; a < cut[1]; ++a)                       // and the sides do not overlap
             for (int64_t b = cut[1]; b < 40; ++b)
                 CHECK((x[order[a]] < x[order[b]]) == (x[order[0]] < x[order[39]]));
     }
