@@ -41,8 +41,10 @@ def distinct_tree(lifted: Lifted, tree: Tree) -> DistinctTree | None:
 def _changes(lifted: Lifted, order: Int) -> Mask:  # (N − 1,)
     """Whether a point differs from the one before it in the tree's order."""
     before, after = order[:-1], order[1:]
-    changes = (lifted.u[before] != lifted.u[after]) | (lifted.w[before] != lifted.w[after])
-    if not changes.all():
-        key = row_hashes(lifted)
-        changes |= key[before] != key[after]
-    return np.asarray(changes)
+    changes = np.asarray((lifted.u[before] != lifted.u[after]) | (lifted.w[before] != lifted.w[after]))
+    alike = np.flatnonzero(~changes)  # few as a rule: their rows alone are compared
+    if alike.size:
+        rows, place = np.unique(np.concatenate([before[alike], after[alike]]), return_inverse=True)
+        key = row_hashes(lifted, rows)[place]
+        changes[alike] = key[: alike.size] != key[alike.size :]
+    return changes

@@ -74,7 +74,7 @@ def refined_blocks(
                 f"refine needs divergences that are numbers; {len(blocks.rows)} blocks cannot be split"
             )
         blocks = _split(blocks, kind, sums, tree, n_jobs)
-    return blocks.partition(tree), blocks.dbar
+    return blocks.partition(tree).known_for(tree), blocks.dbar
 
 
 # -- the children of blocks ----------------------------------------------------------------------------------

@@ -70,8 +70,8 @@ class TransitionOperator(WalkOperator):
         super().__init__(np.dtype(dtype), (tree.n_points, tree.n_points))
         if lifted.n_points != tree.n_points:
             raise ValueError(f"tree needs {lifted.n_points} points, as X; it has {tree.n_points}")
-        tree.validate()  # the kernels trust its arrays
-        partition = BlockPartition.coarsest(tree) if partition is None else partition.validate(tree)
+        tree.ensured()
+        partition = BlockPartition.coarsest(tree) if partition is None else partition.ensured(tree)
         if mean_divergence is None:
             mean_divergence = block_divergences(lifted, tree, partition, n_jobs)
         elif np.shape(mean_divergence) != (partition.n_blocks,) or not np.all(mean_divergence >= 0):

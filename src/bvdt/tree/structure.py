@@ -20,7 +20,7 @@ nodes, its points a contiguous range of ``order``, and every upward or downward 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,6 +41,8 @@ class Tree:
     size: Int
     start: Int
     order: Int
+
+    _checked: ClassVar[bool] = False  # of an instance: its arrays are known to be those of a tree
 
     def __post_init__(self) -> None:
         for name in ("left", "right", "parent", "size", "start", "order"):
@@ -79,8 +81,10 @@ class Tree:
         pairs = np.ascontiguousarray(merges, dtype=np.int32)
         n_points = len(pairs) + 1
         size, order = np.empty(2 * n_points - 1, np.int32), np.empty(n_points, np.int32)
-        _core.pre_order(pairs, size, order)
-        return cls.from_sizes(size, order)
+        _core.pre_order(pairs, size, order)  # refuses what is no tree
+        tree = cls.from_sizes(size, order)
+        vars(tree)["_checked"] = True
+        return tree
 
     # -- views ------------------------------------------------------------------------------------------
 
@@ -141,6 +145,10 @@ class Tree:
 
     # -- checks -----------------------------------------------------------------------------------------
 
+    def ensured(self) -> Tree:
+        """Itself, validated unless it is known to be valid: merges were checked, and no tree changes."""
+        return self if self._checked else self.validate()
+
     def validate(self) -> Tree:
         """Returns itself, or raises ValueError naming the first broken invariant."""
         n_points, n_nodes = self.n_points, self.n_nodes
@@ -160,6 +168,7 @@ class Tree:
             if not np.array_equal(given, wanted):
                 k = int(np.flatnonzero(given != wanted)[0])
                 raise ValueError(f"Tree.{name}[{k}] needs {wanted[k]} (pre-order); it is {given[k]}")
+        vars(self)["_checked"] = True
         return self
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
