@@ -120,6 +120,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     _blended: Blended | None = None
     _new_points: NewPoints | None = None
     _labelling: tuple[Labeller, Start] | None = None  # of the last fit with a prior
+    _label_weight: Float  # (N,)
 
     def __init__(
         self,
@@ -176,7 +177,8 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             object array or a Series.
         sample_weight : array of shape (n_points,), default=None
             Weights ≥ 0 of the labels; those of unlabelled points have no meaning, and 0 leaves a label out.
-            With a prior the other weights count alike.
+            With a prior a label of weight 2 counts as two labels of its point, to the experts and where
+            they are weighed; below 1, students and the last step take it as that share of the point's row.
         operator : WalkOperator, default=None
             The points' transition matrix if it is there already, such as ``operator_`` of an earlier fit: new
             labels then cost only products. Any square operator, sparse matrix or array with entries ≥ 0 will
@@ -203,7 +205,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         counted = np.where(weight > 0, codes, -1)
         if len(np.unique(counted[counted >= 0])) < len(classes):  # a class without weight cannot be blended
             return self._propagate(weight)
-        self.codes_ = counted
+        self.codes_, self._label_weight = counted, np.where(counted >= 0, weight, 0.0)
         return self._blend(X)
 
     @classmethod
@@ -215,6 +217,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         label_distributions: Float,
         *,
         new_points: NewPoints | None = None,
+        label_weight: Float | None = None,
         **parameters: Any,
     ) -> LabelPropagation:
         """The estimator that ``fit`` left, from what was stored of it; nothing is computed anew."""
@@ -223,7 +226,8 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         fitted.operator_ = operator
         fitted._features_of_operator()
         fitted.classes_, fitted.codes_ = np.asarray(classes), codes
-        fitted.alpha_, fitted._label_weight = parameters.get("alpha", 0.9), np.ones(len(codes))
+        fitted.alpha_ = parameters.get("alpha", 0.9)
+        fitted._label_weight = np.ones(len(codes)) if label_weight is None else label_weight
         fitted.label_distributions_ = label_distributions
         fitted.transduction_ = fitted.classes_[label_distributions.argmax(axis=1)]
         return fitted
@@ -269,8 +273,8 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         labeller = labeller_for(self, X, None if earlier is None else earlier[0])
         same = earlier is not None and labeller is earlier[0]
         start = earlier[1] if same and earlier is not None else None
-        blended = labeller.label(self.codes_, len(self.classes_), start=start)
-        self.alpha_ = labeller.alpha
+        blended = labeller.label(self.codes_, len(self.classes_), start=start, weight=self._label_weight)
+        self.alpha_ = blended.alpha
         self._labelling = (labeller, blended.start)
         self._blended, self._new_points, self.blend_ = blended, blended.new, blended.outcome
         labelled = self.codes_ >= 0
@@ -283,17 +287,22 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         labeller, blended = self._needs_blend()
         if blended.folds.n_folds in (0, n_folds):
             return blended
-        return labeller.label(self.codes_, len(self.classes_), n_folds=n_folds)
+        return labeller.label(self.codes_, len(self.classes_), n_folds=n_folds, weight=self._label_weight)
 
     def learning_curve(self) -> list[CurvePoint]:
         """With a prior: accuracy on the other labels from a quarter, a half and most of them; two fits."""
         labeller, blended = self._needs_blend()
-        return labeller.learning_curve(self.codes_, len(self.classes_), blended)
+        return labeller.learning_curve(self.codes_, len(self.classes_), blended, self._label_weight)
 
     @property
     def new_points(self) -> NewPoints | None:
         """With a prior: what ``predict`` needs besides the operator, for storage."""
         return self._new_points
+
+    @property
+    def label_weights(self) -> Float:  # (N,)
+        """Weights of the given labels as ``fit`` took them, for storage."""
+        return self._label_weight
 
     def _needs_blend(self) -> tuple[Labeller, Blended]:
         check_is_fitted(self)
@@ -345,7 +354,8 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         """
         check_is_fitted(self)
         n = checked_integer(n, "n", 1)
-        if self.clamp or self.mode not in ("walk", "spread"):
+        mode = self.mode if self._new_points is None else "spread"  # the blend's walk
+        if (self.clamp and self._new_points is None) or mode not in ("walk", "spread"):
             raise ValueError(
                 'explain needs mode "walk" or "spread" without clamp; '
                 f"got mode={self.mode!r}, clamp={self.clamp}"
@@ -362,7 +372,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         weight = weight[:, None] * self.label_distributions_[points]  # of each class
         label = int(weight.sum(axis=0).argmax())
         givers = np.flatnonzero((self.codes_ == label) & (self._label_weight > 0))
-        given = label_contributions(self.operator_, points, mode=self.mode, alpha=self.alpha_)[givers]
+        given = label_contributions(self.operator_, points, mode=mode, alpha=self.alpha_)[givers]
         given *= self._label_weight[givers, None]
         total = given.sum(axis=0)
         share = (given / np.where(total > 0, total, 1.0)) @ weight[:, label]
