@@ -160,7 +160,11 @@ def test_scales():
 @pytest.mark.parametrize("dense", [False, True])
 def test_lifted_data_are_recovered(divergence, dense):
     X, _ = corpus()
-    X = X.toarray() if dense else X
-    found = rows_of_lifted(lift(X, divergence))
+    X = X.toarray()
+    X[:, 3] += 50  # a column far from 0, which is centred even where the data are sparse
+    X = X if dense else sparse.csr_array(X)
+    lifted = lift(X, divergence)
+    assert (lifted.lifting.offset is None) == (divergence == "gid")
+    found = rows_of_lifted(lifted)
     found, X = (A.toarray() if sparse.issparse(A) else A for A in (found, X))
     assert_allclose(found, X, atol=1e-12)

@@ -19,7 +19,7 @@ from scipy import sparse
 from .._support.arrays import Float
 from .._support.running import n_threads
 from .._support.sparse import sparse_times
-from ..lifting import Lifted
+from ..lifting import Lifted, shifted
 
 _BATCH = 1 << 18  # values per task: large beside a task's start, and the same whatever the number of threads
 
@@ -58,7 +58,7 @@ class FeatureScale:
 
 
 def rows_of_lifted(lifted: Lifted) -> Any:  # (N, d), CSR or array
-    """The data that were lifted: x = (x' − smoothing + offset)/scale, without the baseline where sparse."""
+    """The data that were lifted: x = (x' − smoothing)/scale + offset, without the baseline where sparse."""
     lifting = lifted.lifting
     if lifting is None:
         raise ValueError(
@@ -67,7 +67,8 @@ def rows_of_lifted(lifted: Lifted) -> Any:  # (N, d), CSR or array
     scale = np.broadcast_to(np.asarray(lifting.scale, np.float64), lifting.smoothing.shape)
     if lifted.is_sparse:
         X = lifted.X
-        return sparse.csr_array((X.data / scale[X.indices], X.indices, X.indptr), shape=X.shape)
+        X = sparse.csr_array((X.data / scale[X.indices], X.indices, X.indptr), shape=X.shape)
+        return X if lifting.offset is None else shifted(X, -lifting.offset)
     offset = 0.0 if lifting.offset is None else lifting.offset
     smoothing = lifting.smoothing if lifting.offset is None else 0.0
     return (lifted.X - smoothing) / scale + offset

@@ -184,7 +184,7 @@ def _far_columns(X: Any) -> Float | None:  # CSR (N, d) -> (d,)
     return offset if offset.any() else None
 
 
-def _shifted(X: Any, offset: Float) -> Any:  # CSR (N, d), (d,) -> CSR (N, d)
+def shifted(X: Any, offset: Float) -> Any:  # CSR (N, d), (d,) -> CSR (N, d)
     """X less the offset in every row: columns with an offset become full."""
     columns = np.flatnonzero(offset)
     n_rows = X.shape[0]
@@ -227,7 +227,7 @@ def _lift_dense(X: Float, lifting: Lifting) -> Lifted:
 def _lift_sparse(X: Any, lifting: Lifting) -> Lifted:
     divergence, e = lifting.divergence, lifting.smoothing
     if lifting.offset is not None:
-        X = _shifted(X, lifting.offset)
+        X = shifted(X, lifting.offset)
     if np.ndim(lifting.scale):
         X = _with_data(X, X.data * np.asarray(lifting.scale)[X.indices])
     phi_e, grad_e = divergence.phi(e), divergence.grad(e)
