@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,13 @@ from ..walks import (
     balanced_scores,
     choose_alpha,
     class_distributions,
-    label_contributions,
     label_scores,
     match_class_mass,
     suggestion_scores,
 )
 from ._base import WalkEstimator, checked
 from ._blending import labeller_for
+from ._explaining import explain_fitted, explain_one
 from ._labels import checked_weights, encode_labels, one_hot
 
 # Fitted points that a new point's classes are the mean of; 15 instead of 1: up to 7.5 points more.
@@ -343,42 +343,26 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     def explain(self, point: Any, n: int = 5) -> tuple[NDArray[np.intp], Float]:  # (≤ n,) ×2
         """The labelled points that gave a point its class, and their shares of it, the largest first.
 
-        All shares sum to 1 over the labelled points of that class; each is exact: what the score of the class
-        would lose without the label.
+        All shares sum to 1 over the labelled points of that class; each is exact: what the walk's score of
+        the class would lose without the label. With a prior these are the walk's part of the blend.
 
         Parameters
         ----------
-        point : int, a point of the fit; or the features of one new point, shape (n_features,) or (1,
-        n_features),
-            which has the mean of its nearest fitted points, as in ``predict_proba``.
+        point : int, a point of the fit; or the features of one new point, of shape (n_features,) or (1,
+            n_features), which has the mean of its nearest fitted points, as in ``predict_proba``.
         """
-        check_is_fitted(self)
         n = checked_integer(n, "n", 1)
-        mode = self.mode if self._new_points is None else "spread"  # the blend's walk
-        if (self.clamp and self._new_points is None) or mode not in ("walk", "spread"):
-            raise ValueError(
-                'explain needs mode "walk" or "spread" without clamp; '
-                f"got mode={self.mode!r}, clamp={self.clamp}"
-            )
-        if isinstance(point, numbers.Integral):
-            index = checked_integer(point, "point", 0, len(self.codes_) - 1)
-            points, weight = np.array([index]), np.ones(1)
-        else:
-            new = point if sparse.issparse(point) else np.atleast_2d(np.asarray(point))
-            if new.shape[0] != 1:
-                raise ValueError(f"explain needs one point at a time; its shape is {new.shape}")
-            near, weights = self._nearest(new, NEIGHBOURS)
-            points, weight = near[0][weights[0] > 0], weights[0][weights[0] > 0]
-        weight = weight[:, None] * self.label_distributions_[points]  # of each class
-        label = int(weight.sum(axis=0).argmax())
-        givers = np.flatnonzero((self.codes_ == label) & (self._label_weight > 0))
-        given = label_contributions(self.operator_, points, mode=mode, alpha=self.alpha_)[givers]
-        given *= self._label_weight[givers, None]
-        total = given.sum(axis=0)
-        share = (given / np.where(total > 0, total, 1.0)) @ weight[:, label]
-        share /= max(share.sum(), 1e-300)
-        best = np.argsort(-share, kind="stable")[:n]
-        return givers[best], share[best]
+        return explain_one(self, point, n, NEIGHBOURS)
+
+    def explain_all(
+        self, n: int = 3, *, advance: Callable[[int], None] = lambda _: None
+    ) -> tuple[NDArray[np.intp], Float]:  # (n_points, n) ×2
+        """``explain`` of every point of the fit: labelled points, −1 where there are fewer, and their shares.
+
+        One solve per label; ``advance`` is told how many are done.
+        """
+        n = checked_integer(n, "n", 1)
+        return explain_fitted(self, n, advance)
 
     def suggest(self, n: int = 10) -> NDArray[np.intp]:  # (≤ n,)
         """Up to n unlabelled points whose labels would tell most, best first; see ``suggestion_scores``."""
