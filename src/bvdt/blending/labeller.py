@@ -44,7 +44,12 @@ from .outcome import Accuracy, Blend, CurvePoint
 from .outside import OutsideExpert, check_classifier, classifier_scores, given_scores
 from .rows import FeatureScale, Table
 
-SHARES = (0.6, 0.4, 0.2)  # taken from the neighbours in the last step: the first, unless the folds say else
+SHARES = (
+    0.6,
+    0.4,
+    0.2,
+    0.0,
+)  # taken from the neighbours in the last step: the first, unless the folds say else
 GAIN = (
     1.0  # nats of log-loss that a smaller share has to win: large ones calibrate better when labels are few
 )
