@@ -26,6 +26,7 @@ PROPAGATE_HELP = """Label all documents from the labels of a few.
 
 INPUT: .csv .tsv .jsonl .parquet, a folder of texts, .mtx .svm .npz .npy.
 Writes id, label, confidence, runner_up, entropy, given; in INPUT's order.
+With --explain also because: the labelled documents behind each label.
 
 \b
 Examples:
@@ -45,7 +46,8 @@ Suggest = Annotated[
     Any, o.option("--suggest", help="List N documents to label next.", metavar="N", parser=o.at_least(0))
 ]
 Explain = Annotated[
-    Any, o.option("--explain", help="Name N labels behind each.", metavar="N", parser=o.at_least(0))
+    Any,
+    o.option("--explain", help="Name N labelled ones behind each label.", metavar="N", parser=o.at_least(0)),
 ]
 Hidden = Annotated[
     Any,
@@ -274,7 +276,8 @@ def _measure(session: Session, fitted: Any, classes: list[str], codes: Any, task
         session.say(f"Learning curve: {found.more_labels()}")
     if found.untested:
         session.note(f"classes with one label could not be tested: {', '.join(found.untested)}")
-    session.result["holdout"] = asdict(found) | {"confusion": found.confusion.tolist()}
+    more = {"confusion": found.confusion.tolist(), "more_labels": found.more_labels()}
+    session.result["holdout"] = asdict(found) | more
     return found
 
 
