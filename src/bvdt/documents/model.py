@@ -29,6 +29,7 @@ MODEL_VERSION = 2  # 2: a prior's part in new points
 _PREFIX = "model_"
 _PRIOR_ARRAYS = ("walk", "unstepped", "weights", "constant")
 _SETTINGS = ("alpha", "n_iter", "tol", "mode", "class_mass_normalization", "clamp")
+_LATER = {"class_balance": True}  # settings that older files lack, and what they meant
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,8 @@ def save_model(path: str | Path, model: Model) -> None:
     learnt |= {"codes": model.codes.astype(np.int32), "scores": model.propagation.label_distributions_}
     prior, blended = _prior_contents(model.propagation)
     learnt |= blended
+    if (model.propagation.label_weights[model.codes >= 0] != 1).any():
+        learnt["label_weight"] = model.propagation.label_weights
     header |= {
         "version": 3,
         "model": {
@@ -66,7 +69,7 @@ def save_model(path: str | Path, model: Model) -> None:
             "source": model.source,
             "classes": model.classes,
             "features": features,
-            "settings": {name: getattr(model.propagation, name) for name in _SETTINGS}
+            "settings": {name: getattr(model.propagation, name) for name in (*_SETTINGS, *_LATER)}
             | {"alpha": model.propagation.alpha_},
             "prior": prior,
             "holdout": _holdout_header(model.holdout),
@@ -115,14 +118,18 @@ def _model_from(stored: dict[str, Any], learnt: dict[str, Any], operator: Any) -
         raise IndexError("features or classes that do not fit the operator")
     if not (np.isfinite(scores).all() and (scores >= 0).all()):
         raise ValueError("scores that are no probabilities")
+    weight = learnt.get("label_weight")
+    if weight is not None and not (weight.shape == (n_points,) and np.isfinite(weight).all()):
+        raise ValueError("weights of labels that do not fit them")
     prior = _prior_from(stored.get("prior"), learnt, operator, len(classes))
-    propagation = _restored(stored["settings"], operator, codes.astype(np.intp), scores, prior)
+    kept = prior | {"label_weight": weight}
+    propagation = _restored(stored["settings"], operator, codes.astype(np.intp), scores, kept)
     holdout = _holdout_from(stored["holdout"], classes)
     return Model(features, propagation, classes, holdout, str(stored["source"]))
 
 
 def _restored(
-    settings: dict[str, Any], operator: Any, codes: NDArray[np.intp], scores: Float, prior: dict[str, Any]
+    settings: dict[str, Any], operator: Any, codes: NDArray[np.intp], scores: Float, kept: dict[str, Any]
 ) -> LabelPropagation:
     """A LabelPropagation as ``fit`` left it."""
     from ..estimators import LabelPropagation
@@ -130,13 +137,14 @@ def _restored(
     lifting = operator.lifted.lifting
     divergence = {} if lifting is None else {"divergence": lifting.divergence}
     chosen = {name: settings[name] for name in _SETTINGS}
+    chosen |= {name: settings.get(name, before) for name, before in _LATER.items()}
     return LabelPropagation.restored(
         operator,
         np.arange(scores.shape[1]),
         codes,
         scores,
         bandwidth=operator.bandwidth,
-        **prior,
+        **kept,
         **divergence,
         **chosen,
     )

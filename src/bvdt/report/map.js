@@ -168,6 +168,7 @@
       if (!given[i] && runnerUp && runnerUp[i] < data.classes.length)
         line("tip-next", "or " + data.classes[runnerUp[i]]);
     }
+    if (data.because && data.because[i]) line("tip-because", "because of " + data.because[i]);
     if (data.texts) line("tip-text", data.texts[i]);
     const x = screenX(i), y = screenY(i), w = tip.offsetWidth, h = tip.offsetHeight;
     // Beside the point, away from the middle; where that is too narrow, as on a phone, above or below it.

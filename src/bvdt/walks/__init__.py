@@ -2,7 +2,7 @@
 
 from .choosing import choose_alpha
 from .class_scores import balanced_scores, class_distributions, match_class_mass, suggestion_scores
-from .contributions import label_contributions
+from .contributions import label_contributions, largest_contributions
 from .inputs import as_square, symmetrized
 from .pagerank import pagerank, stationary_distribution
 from .propagation import label_scores, propagate_labels
@@ -15,6 +15,7 @@ __all__ = [
     "class_distributions",
     "label_contributions",
     "label_scores",
+    "largest_contributions",
     "match_class_mass",
     "pagerank",
     "propagate_labels",
