@@ -70,9 +70,12 @@ def _sparse_points(X: Any) -> Any:
         raise TypeError(f"X needs real numbers; its dtype is {X.dtype}")
     if X.format == "csr":
         csr = sparse.csr_array((X.data.astype(np.float64, copy=False), X.indices, X.indptr), shape=X.shape)
+    elif X.format in ("csc", "bsr"):
+        csr = sparse.csr_array(X.astype(np.float64))  # before duplicates are summed: small integers overflow
     else:
-        X = X.astype(np.float64)  # before duplicates are summed: small integers overflow
-        csr = sparse.csr_array(X)
+        coordinates = X.tocoo().astype(np.float64)
+        _check_coordinates(coordinates)
+        csr = sparse.csr_array(coordinates)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
@@ -80,21 +83,44 @@ def _sparse_points(X: Any) -> Any:
 
 
 def _check_structure(X: Any) -> None:
-    """ValueError naming the first place of ``indptr`` or ``indices`` that points outside X; O(nnz)."""
-    if X.format == "bsr":
-        try:
-            X.check_format(full_check=True)
-        except (ValueError, IndexError) as error:
-            raise ValueError(f"X needs indptr and indices of a block matrix; {error}") from None
-    if X.format not in ("csr", "csc"):
-        return
-    n_major, n_minor = X.shape if X.format == "csr" else X.shape[::-1]
-    if X.indptr.shape != (n_major + 1,) or X.indices.shape != X.data.shape or X.data.ndim != 1:
+    """ValueError naming the first place of X's index arrays that points outside it; O(nnz)."""
+    if X.format == "coo":
+        _check_coordinates(X)
+    elif X.format in ("csr", "csc", "bsr"):
+        _check_compressed(X)
+
+
+def _check_coordinates(X: Any) -> None:
+    for axis, places in enumerate(X.coords):
+        if places.dtype.kind not in "iu":
+            raise ValueError(f"X needs integers as coords[{axis}]; they are {places.dtype}")
+        if places.shape != X.data.shape:
+            raise ValueError(
+                f"X needs as many coordinates as values, {X.data.shape}; coords[{axis}] has {places.shape}"
+            )
+        if places.size and not (places.min() >= 0 and places.max() < X.shape[axis]):
+            at = int(np.argmax((places < 0) | (places >= X.shape[axis])))
+            raise ValueError(
+                f"X needs coordinates from 0 to {X.shape[axis] - 1}; coords[{axis}][{at}] = {places[at]}"
+            )
+
+
+def _check_compressed(X: Any) -> None:
+    height, width = X.data.shape[1:] if X.format == "bsr" and X.data.ndim == 3 else (1, 1)
+    if height < 1 or width < 1 or X.shape[0] % height or X.shape[1] % width:
+        raise ValueError(f"X needs blocks that fill its shape {X.shape}; its data have shape {X.data.shape}")
+    n_major, n_minor = X.shape[0] // height, X.shape[1] // width
+    n_major, n_minor = (n_minor, n_major) if X.format == "csc" else (n_major, n_minor)
+    plain = X.data.ndim == (3 if X.format == "bsr" else 1) and X.indices.shape == X.data.shape[:1]
+    if X.indptr.shape != (n_major + 1,) or not plain:
         raise ValueError(
             f"X needs an indptr of {n_major + 1} entries, and indices as many as data; their shapes are "
             f"{X.indptr.shape}, {X.indices.shape} and {X.data.shape}"
         )
-    falls = np.flatnonzero(np.diff(X.indptr) < 0)
+    for name in ("indptr", "indices"):
+        if getattr(X, name).dtype not in (np.int32, np.int64):
+            raise ValueError(f"X needs {name} of int32 or int64; they are {getattr(X, name).dtype}")
+    falls = np.flatnonzero(X.indptr[1:] < X.indptr[:-1])  # not a difference: it could overflow
     if X.indptr[0] != 0 or falls.size or X.indptr[-1] > len(X.data):
         place = 0 if X.indptr[0] != 0 else int(falls[0]) + 1 if falls.size else n_major
         raise ValueError(
@@ -107,7 +133,7 @@ def _check_structure(X: Any) -> None:
         major = int(np.searchsorted(X.indptr, place, "right")) - 1
         raise ValueError(
             f"X needs indices from 0 to {n_minor - 1}; indices[{place}] = {indices[place]} "
-            f"in {'row' if X.format == 'csr' else 'column'} {major}"
+            f"in {'column' if X.format == 'csc' else 'row'} {major}"
         )
 
 

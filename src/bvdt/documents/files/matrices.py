@@ -139,17 +139,20 @@ def _read_npz(path: Path) -> Matrix:
     except (ValueError, TypeError, AttributeError, IndexError, NotImplementedError, KeyError) as error:
         raise _damaged(path, kind, error) from error
     rows = {name: array for name, array in arrays.items() if array.shape == X.shape[:1]}
-    fields = {name: as_strings(array) for name, array in rows.items() if name not in CSR_KEYS}
+    fields = {name: as_strings(path, array) for name, array in rows.items() if name not in CSR_KEYS}
     if "labels" in rows and "class_names" in arrays and rows["labels"].dtype.kind in "iu":
-        names = dict(enumerate(as_strings(arrays["class_names"])))
+        names = dict(enumerate(as_strings(path, arrays["class_names"])))
         fields["labels"] = [names.get(label, "") for label in rows["labels"].tolist()]
     return Matrix(X, fields)
 
 
-def as_strings(array: Any) -> list[str]:
+def as_strings(path: Path, array: Any) -> list[str]:
     """Entries as strings, NaN as the blank."""
-    values = array.astype(str) if array.dtype.kind == "S" else array
-    return ["" if value != value else str(value) for value in values.tolist()]
+    try:
+        values = array.astype(str) if array.dtype.kind == "S" else array
+        return ["" if value != value else str(value) for value in values.tolist()]
+    except (UnicodeDecodeError, SystemError) as error:  # the latter for letters beyond Unicode's last
+        raise ValueError(f"{path} holds strings that are no text ({error})") from error
 
 
 def _points(path: Path, arrays: dict[str, Any]) -> Any:
