@@ -61,7 +61,7 @@ def save_model(path: str | Path, model: Model) -> None:
     prior, blended = _prior_contents(model.propagation)
     learnt |= blended
     header |= {
-        "version": 3,
+        "version": max(3, header["version"]),
         "model": {
             "version": MODEL_VERSION,
             "made_by": version("bvdt"),
@@ -110,7 +110,7 @@ def model_from(
 def _model_from(stored: dict[str, Any], learnt: dict[str, Any], operator: Any) -> Model:
     features = Features.from_contents(stored["features"], learnt)
     classes, codes, scores = list(stored["classes"]), learnt["codes"], learnt["scores"]
-    n_points, n_features = operator.shape[0], operator.lifted.n_features
+    n_points, n_features = operator.shape[0], operator.lifted.dimension
     if scores.shape != (n_points, len(classes)) or codes.shape != (n_points,):
         raise IndexError(f"labels of shape {codes.shape} and {scores.shape} for {n_points} points")
     if features.n_features != n_features or not -1 <= codes.min() <= codes.max() < len(classes):
@@ -173,7 +173,8 @@ def _prior_from(
     """Arguments of ``LabelPropagation.restored``; none for a model without a prior."""
     if stored is None:
         return {}
-    n_points, n_features = operator.shape[0], operator.lifted.n_features
+    n_points, lifted = operator.shape[0], operator.lifted
+    n_features = lifted.n_features if stored["recovered"] else lifted.dimension
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("walk", "unstepped"), (n_points, n_classes))
     shapes |= {"weights": (n_features, n_classes), "constant": (n_classes,)}
     shapes |= {"mean": (n_features,), "scale": (n_features,)}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+_MOST = 1 << 24  # columns of which one array each may be made to find a wrong entry
 Offence = Callable[[Any, Any], NDArray[np.bool_]]  # (values, their columns) -> which are wrong
 
 
@@ -146,17 +147,24 @@ def extremes(points: Any) -> tuple[float, float]:
     return min(zero + ends), max(zero + ends)
 
 
-def refuse_entry(points: Any, offends: Offence, requirement: str, X: Any = None, hint: str = "") -> None:
-    """ValueError that names the first entry, in row-major order, that offends; nothing when none does."""
+def refuse_entry(
+    points: Any, offends: Offence, requirement: str, X: Any = None, hint: str = "", columns: Any = None
+) -> None:
+    """ValueError that names the first entry, in row-major order, that offends; nothing when none does.
+
+    ``columns`` are the data's own numbers of the points' columns, where these were renumbered.
+    """
     entry = (
         _first_dense(points, offends) if isinstance(points, np.ndarray) else _first_sparse(points, offends)
     )
     if entry is None:
         return
     value = float(points[entry])
+    if columns is not None:
+        entry = entry[0], int(columns[entry[1]]) if entry[1] < len(columns) else entry[1]
     shown = str(int(value)) if np.isfinite(value) and value == int(value) else repr(value)
-    columns = getattr(X, "columns", None)
-    column = "" if columns is None else f" (column {columns[entry[1]]!r})"
+    names = getattr(X, "columns", None)
+    column = "" if names is None else f" (column {names[entry[1]]!r})"
     raise ValueError(f"{requirement}; X[{entry[0]}, {entry[1]}] = {shown}{column}{hint}")
 
 
@@ -169,6 +177,8 @@ def _first_dense(points: Any, offends: Offence) -> tuple[int, int] | None:
 def _first_sparse(points: Any, offends: Offence) -> tuple[int, int] | None:
     """As for dense data: an entry that is not stored is a zero."""
     n_rows, n_columns = points.shape
+    if n_columns > _MOST:
+        return _first_stored(points, offends)
     zero_is_bad = offends(np.zeros(n_columns), np.arange(n_columns))
     row_of = np.repeat(np.arange(n_rows), np.diff(points.indptr))
     stored_bad = np.bincount(row_of, offends(points.data, points.indices), n_rows)
@@ -179,3 +189,15 @@ def _first_sparse(points: Any, offends: Offence) -> tuple[int, int] | None:
     row = int(np.argmax(bad_rows))
     bad = offends(points[[row]].toarray()[0], np.arange(n_columns))
     return row, int(np.argmax(bad))
+
+
+def _first_stored(points: Any, offends: Offence) -> tuple[int, int] | None:
+    """The first stored entry that offends, or else a zero of row 0: nothing of one value per column."""
+    bad = offends(points.data, points.indices)
+    if bad.any():
+        at = int(np.argmax(bad))
+        return int(np.searchsorted(points.indptr, at, "right")) - 1, int(points.indices[at])
+    first = points.indices[: points.indptr[1]]
+    gap = np.flatnonzero(first != np.arange(len(first)))
+    column = int(gap[0]) if gap.size else len(first)
+    return (0, column) if offends(np.zeros(1), np.array([column])).any() else None

@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .encoding import open_bytes
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".feat", ".dat")
 CSR_KEYS = {"data", "indices", "indptr", "shape"}
 DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, KeyError)
+HEADERS = (SyntaxError, TokenError, RecursionError)  # as NumPy tells what it cannot read of an array
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ def load_arrays(path: Path, kind: str) -> Any:
                 unpacked = sum(member.file_size for member in stored.zip.infolist())
                 memory.require(unpacked, f"{path} unpacked")
             return stored if isinstance(stored, np.ndarray) else {name: stored[name] for name in stored.files}
-    except (ValueError, *DAMAGE) as error:
+    except (ValueError, *DAMAGE, *HEADERS) as error:
         raise _damaged(path, kind, error) from error
 
 
