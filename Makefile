@@ -8,7 +8,7 @@ SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(filter-out cpp/tests/
 
 CMAKE = $(or $(shell command -v cmake),$(BIN)/cmake)
 
-.PHONY: install demo test test-cpp test-fast test-random lint format sanitize bench docs clean
+.PHONY: install demo test test-cpp test-fast test-random lint format sanitize fuzz fuzz-sanitize bench docs clean
 install: $(VENV)/.installed
 
 $(VENV)/bin/python:
@@ -54,6 +54,17 @@ format: install
 # The kernels once more, compiled with AddressSanitizer and UBSan, under the tests that reach them.
 sanitize:
 	PYTHON=$(PYTHON) bash tests/helpers/sanitize.sh
+
+# Damaged files, broken matrices, odd arguments, with fresh seeds: DURATION in seconds, TARGETS by name or all.
+DURATION ?= 3600
+TARGETS ?=
+fuzz: install
+	PYTHONPATH=tests $(BIN)/python -m fuzz run --seconds $(DURATION) $(TARGETS)
+
+# The same with the kernels under AddressSanitizer and UBSan: what reaches them.
+fuzz-sanitize: TARGETS := models csr arguments kernels
+fuzz-sanitize:
+	PYTHON=$(PYTHON) bash tests/helpers/sanitize.sh -m fuzz run --seconds $(DURATION) $(TARGETS)
 
 # Each rival in an environment of its own, .venv-bench/NAME, made by run.py from the extra "bench".
 bench: install

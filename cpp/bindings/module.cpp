@@ -1,12 +1,37 @@
 // The compiled core. The kernels know neither Python nor a divergence's φ; all of them work on the lifted
 // form d_ij = u_i + w_j − ⟨x_i, h_j⟩ (docs/theory.md, "Lifted form"). Functions are stateless;
 // CoarsestProduct and Cells keep what they prepared.
+#include <new>
+#include <stdexcept>
+
 #include "arrays.hpp"
+
+namespace {
+
+// A failed allocation as Python's MemoryError that says how much is left; the figure is Python's to find.
+void tell_memory(const std::exception_ptr& thrown, void*) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc&) {
+    } catch (const std::length_error&) {
+    }
+    try {
+        const auto memory = nanobind::module_::import_("bvdt._support.memory");
+        const nanobind::object sentence = memory.attr("refusal")("a kernel of bvdt");
+        PyErr_SetObject(PyExc_MemoryError, sentence.ptr());
+    } catch (nanobind::python_error&) {
+        PyErr_SetString(PyExc_MemoryError,
+                        "a kernel of bvdt needs more memory than there is: 0.0 GiB are left");
+    }
+}
+
+}  // namespace
 
 NB_MODULE(_core, m) {
     // An operator that lives until Python ends, in a module's variable, is no leak worth a message to its
     // user.
     nanobind::set_leak_warnings(false);
+    nanobind::register_exception_translator(tell_memory);
     bvdt::register_anchor(m);
     bvdt::register_blocks(m);
     bvdt::register_bound(m);

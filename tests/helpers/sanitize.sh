@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The tests marked `kernel`, with the extension built under AddressSanitizer and UBSan in a venv of its own.
+# With arguments, Python is run on those instead.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 venv=.venv-sanitize
@@ -9,9 +10,16 @@ venv=.venv-sanitize
     -C cmake.define.BVDT_SANITIZE=ON -C build-dir=build/sanitize
 
 # Python itself is not instrumented: the runtimes come first, and what CPython leaves at exit is no leak of ours.
-LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" \
-    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 OMP_NUM_THREADS=2 \
-    "$venv/bin/python" -m pytest -m kernel -p no:cacheprovider tests
+sanitized() {
+    LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" PYTHONPATH=tests \
+        ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 OMP_NUM_THREADS=2 \
+        "$venv/bin/python" "$@"
+}
+if [ $# -gt 0 ]; then
+    sanitized "$@"
+    exit
+fi
+sanitized -m pytest -m kernel -p no:cacheprovider tests
 
 # The C++ tests of the same kernels, where doctest is there to build them.
 if echo '#include <doctest/doctest.h>' | "${CXX:-c++}" -x c++ -fsyntax-only - 2>/dev/null; then

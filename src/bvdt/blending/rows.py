@@ -22,6 +22,7 @@ from .._support.sparse import sparse_times
 from ..lifting import Lifted, shifted
 
 _BATCH = 1 << 18  # values per task: large beside a task's start, and the same whatever the number of threads
+_FARTHEST = 1e15  # deviations that a value counts as: products with weights stay finite in single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,8 @@ class FeatureScale:
             data = (X.data * np.repeat(factor, np.diff(X.indptr))).astype(np.float32)
             return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, np.float64)
-        return ((X - self.mean) * self.scale).astype(np.float32)
+        with np.errstate(over="ignore"):
+            return np.clip((X - self.mean) * self.scale, -_FARTHEST, _FARTHEST).astype(np.float32)
 
 
 def rows_of_lifted(lifted: Lifted) -> Any:  # (N, d), CSR or array

@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from .._support.atomic import atomic
 
 __all__ = ["CORPORA", "Corpus", "CorpusInfo", "corpus_info", "load_corpus", "save_corpus"]
 
+_HEADERS = (SyntaxError, TokenError, RecursionError)  # as NumPy tells what it cannot read of an array
 KEYS = ("data", "indices", "indptr", "shape", "labels", "class_names")
 
 
@@ -114,7 +116,7 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             missing = [key for key in KEYS if key not in stored.files]
             arrays = {} if missing else {key: stored[key] for key in KEYS}
-    except (zipfile.BadZipFile, EOFError, ValueError, zlib.error) as error:
+    except (zipfile.BadZipFile, EOFError, ValueError, zlib.error, NotImplementedError, *_HEADERS) as error:
         raise ValueError(f"{path} is a damaged file of counts: {error}") from error
     if missing:
         raise ValueError(f"{path} is not a file of counts: it has no array {missing[0]!r}")

@@ -1,11 +1,13 @@
 """From data to the lifted form d_ij = u_i + w_j − ⟨x_i, h_j⟩, which spares the other rooms φ."""
 
+from .columns import Columns
 from .hashes import row_hashes
 from .lifted import Lifted, Lifting, lift, shifted
 from .pairs import pair_divergences, pair_dots
 from .points import check_readable
 
 __all__ = [
+    "Columns",
     "Lifted",
     "Lifting",
     "check_readable",

@@ -17,9 +17,9 @@ FEW_ZEROS = 0.1  # from this share of nonzero entries on, a zero is a small valu
 
 
 def resolve_smoothing(
-    X: Any, divergence: BregmanDivergence, smoothing: float | str | ArrayLike
+    X: Any, divergence: BregmanDivergence, smoothing: float | str | ArrayLike, width: int | None = None
 ) -> Float:  # (d,)
-    """The baseline of every feature; zeros for none."""
+    """The baseline of every feature; zeros for none. ``width`` counts features that X leaves out, too."""
     n_features = X.shape[1]
     if isinstance(smoothing, str) and smoothing not in ("auto", "background"):
         raise ValueError(f'smoothing needs a number, an array, "background" or "auto"; got {smoothing!r}')
@@ -28,17 +28,17 @@ def resolve_smoothing(
     if isinstance(smoothing, str) and smoothing == "auto":
         inside = divergence.domain.contains(extremes(X)).all()
         smoothing = 0.0 if inside or divergence.auto_smoothing is None else divergence.auto_smoothing
-        if not inside and divergence.dense_smoothing is not None and nonzero_share(X) > FEW_ZEROS:
+        if not inside and divergence.dense_smoothing is not None and nonzero_share(X, width) > FEW_ZEROS:
             smoothing = divergence.dense_smoothing * float(ordinary_rows(X).mean())
     if isinstance(smoothing, str):
         return background(X, divergence)
     return _given(smoothing, n_features)
 
 
-def nonzero_share(X: Any) -> float:
-    """Share of the entries that are not zero, however X is stored."""
+def nonzero_share(X: Any, width: int | None = None) -> float:
+    """Share of the entries that are not zero, however X is stored, of so many columns."""
     nonzero = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
-    return float(nonzero / (X.shape[0] * X.shape[1]))
+    return float(nonzero / (X.shape[0] * (width or X.shape[1])))
 
 
 def background(X: Any, divergence: BregmanDivergence, share: float | None = None) -> Float:  # (d,)

@@ -122,6 +122,8 @@ def _fault_in(decoder: codecs.IncrementalDecoder, piece: bytes, line: int, final
         decoder.decode(piece, final)
     except UnicodeDecodeError as error:
         return line + error.object[: error.start].count(b"\n")
+    except UnicodeError:  # UTF-16 without a byte-order mark
+        return line
     return None
 
 

@@ -105,7 +105,7 @@ def _from_npy(path: Path) -> list[str]:
     if not isinstance(array, np.ndarray) or array.ndim != 1:
         shape = getattr(array, "shape", "that of several arrays")
         raise ValueError(f"{path} needs one dimension, a label for each document; its shape is {shape}")
-    return as_strings(array)
+    return as_strings(path, array)
 
 
 def _in_order(path: Path, lines: list[str], to: Keyed, missing: str | None) -> Labels:

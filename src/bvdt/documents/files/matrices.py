@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .encoding import open_bytes
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".feat", ".dat")
 CSR_KEYS = {"data", "indices", "indptr", "shape"}
 DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, KeyError)
+HEADERS = (SyntaxError, TokenError, RecursionError)  # as NumPy tells what it cannot read of an array
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ def load_arrays(path: Path, kind: str) -> Any:
                 unpacked = sum(member.file_size for member in stored.zip.infolist())
                 memory.require(unpacked, f"{path} unpacked")
             return stored if isinstance(stored, np.ndarray) else {name: stored[name] for name in stored.files}
-    except (ValueError, *DAMAGE) as error:
+    except (ValueError, *DAMAGE, *HEADERS) as error:
         raise _damaged(path, kind, error) from error
 
 
@@ -139,17 +141,20 @@ def _read_npz(path: Path) -> Matrix:
     except (ValueError, TypeError, AttributeError, IndexError, NotImplementedError, KeyError) as error:
         raise _damaged(path, kind, error) from error
     rows = {name: array for name, array in arrays.items() if array.shape == X.shape[:1]}
-    fields = {name: as_strings(array) for name, array in rows.items() if name not in CSR_KEYS}
+    fields = {name: as_strings(path, array) for name, array in rows.items() if name not in CSR_KEYS}
     if "labels" in rows and "class_names" in arrays and rows["labels"].dtype.kind in "iu":
-        names = dict(enumerate(as_strings(arrays["class_names"])))
+        names = dict(enumerate(as_strings(path, arrays["class_names"])))
         fields["labels"] = [names.get(label, "") for label in rows["labels"].tolist()]
     return Matrix(X, fields)
 
 
-def as_strings(array: Any) -> list[str]:
+def as_strings(path: Path, array: Any) -> list[str]:
     """Entries as strings, NaN as the blank."""
-    values = array.astype(str) if array.dtype.kind == "S" else array
-    return ["" if value != value else str(value) for value in values.tolist()]
+    try:
+        values = array.astype(str) if array.dtype.kind == "S" else array
+        return ["" if value != value else str(value) for value in values.tolist()]
+    except (UnicodeDecodeError, SystemError) as error:  # the latter for letters beyond Unicode's last
+        raise ValueError(f"{path} holds strings that are no text ({error})") from error
 
 
 def _points(path: Path, arrays: dict[str, Any]) -> Any:
