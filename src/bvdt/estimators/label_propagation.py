@@ -22,7 +22,7 @@ from ..walks import (
     class_distributions,
     label_scores,
     match_class_mass,
-    suggestion_scores,
+    suggest_points,
 )
 from ._base import WalkEstimator, checked
 from ._blending import labeller_for
@@ -196,7 +196,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             raise ValueError(
                 "sample_weight needs a value other than zero for at least one label; all are zero"
             )
-        self.classes_, self.codes_ = classes, codes
+        self.classes_, self.codes_, self._label_weight = classes, codes, weight
         self._blended, self._new_points = None, None
         if hasattr(self, "blend_"):
             del self.blend_
@@ -234,7 +234,6 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
 
     def _propagate(self, weight: Float) -> LabelPropagation:
         Y0, labelled = one_hot(self.codes_, len(self.classes_)) * weight[:, None], self.codes_ >= 0
-        self._label_weight = weight
         self.alpha_ = self._resolved_alpha(Y0)
         scores, self.n_iter_ = label_scores(
             self.operator_,
@@ -364,11 +363,24 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         n = checked_integer(n, "n", 1)
         return explain_fitted(self, n, advance)
 
-    def suggest(self, n: int = 10) -> NDArray[np.intp]:  # (≤ n,)
-        """Up to n unlabelled points whose labels would tell most, best first; see ``suggestion_scores``."""
+    def suggest(self, n: int = 10, strategy: str = "auto") -> NDArray[np.intp]:  # (≤ n,)
+        """Up to n unlabelled points to label next, the one whose label would tell most first.
+
+        Parameters
+        ----------
+        strategy : "auto", "margin", "entropy" or "random", default="auto"
+            Those of ``bvdt.walks.suggest_points``; "auto" is typical before it is uncertain, and keeps the
+            points of a batch apart.
+        """
         check_is_fitted(self)
         if n < 1:
             raise ValueError(f"n needs a number ≥ 1; got {n}")
-        unlabelled = np.flatnonzero(self.codes_ < 0)
-        scores = suggestion_scores(self.operator_, self.label_distributions_, self.alpha_)[unlabelled]
-        return np.asarray(unlabelled[np.argsort(-scores, kind="stable")[:n]])
+        return suggest_points(
+            self.operator_,
+            self.codes_ >= 0,
+            n,
+            P=self.label_distributions_,
+            strategy=strategy,
+            alpha=self.alpha_,
+            random_state=self.random_state,
+        )

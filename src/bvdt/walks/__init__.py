@@ -7,6 +7,7 @@ from .inputs import as_square, symmetrized
 from .pagerank import pagerank, stationary_distribution
 from .propagation import label_scores, propagate_labels
 from .solving import solve_singular, solve_spread
+from .suggesting import suggest_points
 
 __all__ = [
     "as_square",
@@ -22,6 +23,7 @@ __all__ = [
     "solve_singular",
     "solve_spread",
     "stationary_distribution",
+    "suggest_points",
     "suggestion_scores",
     "symmetrized",
 ]
