@@ -20,6 +20,7 @@ from bvdt.blending.new_points import blended_new_points
 from bvdt.blending.outcome import Accuracy, CurvePoint, gain_of_doubling
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(2, 5))
 @settings(max_examples=25)
 def test_weights_are_the_minimiser(seed, n, k):
@@ -107,6 +108,7 @@ def test_the_blend_is_at_least_as_good_as_the_walk(problem):
     assert "hidden labels" in str(outcome)
 
 
+@pytest.mark.slow
 def test_the_same_again_on_any_number_of_threads(problem):
     X, _, op, codes = problem
     first = Labeller(op, X, n_jobs=1).label(codes, 3)
@@ -116,6 +118,7 @@ def test_the_same_again_on_any_number_of_threads(problem):
         assert again.outcome == first.outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dense", [False, True])
 def test_warm_is_cold(problem, dense):
     X, y, op, codes = problem
@@ -150,6 +153,7 @@ def test_hardly_any_labels(problem, n_per_class):
     assert found.outcome.n_folds == (0 if n_per_class == 1 else 5)
 
 
+@pytest.mark.slow
 def test_a_sparse_matrix_will_do_for_the_walk(problem):
     X, _, op, codes = problem
     P = [Labeller(M, X).label(codes, 3).P for M in (op.toarray(), sparse.csr_array(op.toarray()))]
