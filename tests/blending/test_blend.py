@@ -24,6 +24,7 @@ from bvdt.walks import choose_alpha, symmetrized
 from bvdt.walks.choosing import ALPHAS
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(2, 5))
 @settings(max_examples=25)
 def test_weights_are_the_minimiser(seed, n, k):
@@ -111,6 +112,7 @@ def test_the_blend_is_at_least_as_good_as_the_walk(problem):
     assert "hidden labels" in str(outcome)
 
 
+@pytest.mark.slow
 def test_the_same_again_on_any_number_of_threads(problem):
     X, _, op, codes = problem
     first = Labeller(op, X, n_jobs=1).label(codes, 3)
@@ -120,6 +122,7 @@ def test_the_same_again_on_any_number_of_threads(problem):
         assert again.outcome == first.outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dense", [False, True])
 def test_warm_is_cold(problem, dense):
     X, y, op, codes = problem
@@ -154,6 +157,7 @@ def test_hardly_any_labels(problem, n_per_class):
     assert found.outcome.n_folds == (0 if n_per_class == 1 else 5)
 
 
+@pytest.mark.slow
 def test_a_sparse_matrix_will_do_for_the_walk(problem):
     X, _, op, codes = problem
     P = [Labeller(M, X).label(codes, 3).P for M in (op.toarray(), sparse.csr_array(op.toarray()))]

@@ -124,6 +124,7 @@ def test_help_fits_a_screen(command, monkeypatch):
     assert any(line.startswith(f"    {' '.join(['bvdt', *command])}") for line in lines)
 
 
+@pytest.mark.slow
 def test_help_examples_run(tmp_path, monkeypatch):
     """The lines under "Example" in every help text, as they stand."""
     monkeypatch.setenv("COLUMNS", "80")

@@ -88,6 +88,7 @@ def test_priors_that_are_none(counted, prior, match):
         with_prior(prior).fit(X, few, operator=op)
 
 
+@pytest.mark.slow
 def test_more_labels_start_from_the_last_fit(counted):
     X, y, op, few = counted
     model = with_prior("auto").fit(X, few, operator=op)
@@ -112,6 +113,7 @@ def test_a_prior_with_one_class(counted):
         model.learning_curve()
 
 
+@pytest.mark.slow
 def test_hidden_labels_in_other_folds(counted):
     X, _, op, few = counted
     model = with_prior("auto").fit(X, few, operator=op)

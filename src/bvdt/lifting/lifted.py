@@ -177,31 +177,36 @@ def _shares_memory(X: Any, points: Any) -> bool:
     return any(np.may_share_memory(getattr(X, name), getattr(points, name)) for name in _CSR)
 
 
+def _some_rows(X: Any) -> Any:
+    if X.shape[0] <= _MIDDLE:
+        return X
+    return X[np.sort(np.random.default_rng(0).choice(X.shape[0], _MIDDLE, replace=False))]
+
+
 def _middle(X: Float) -> Float:  # (N, d) -> (d,)
     """Each column's median, found on some rows: one far point would move the mean away from all others."""
-    if len(X) > _MIDDLE:
-        X = X[np.random.default_rng(0).choice(len(X), _MIDDLE, replace=False)]
-    return np.asarray(np.median(X, axis=0))
+    return np.asarray(np.median(_some_rows(X), axis=0))
 
 
 def _far_columns(X: Any) -> Float | None:  # CSR (N, d) -> (d,)
-    """The middle of each column that is stored in most rows, far from 0 beside its spread; else 0.
+    """The middle of each column that most rows store, far from 0 beside its spread, else 0; on some rows.
 
     None unless rows get far shorter by it: a word in every document has such a column, and costs no digits.
     """
-    count = np.bincount(X.indices, minlength=X.shape[1])
-    often = np.flatnonzero(2 * count > X.shape[0])
+    some = _some_rows(X)
+    count = np.bincount(some.indices, minlength=X.shape[1])
+    often = np.flatnonzero(2 * count > some.shape[0])
     if not often.size:
         return None
-    columns = X.tocsc()[:, often]
+    columns = some.tocsc()[:, often]
     offset = np.zeros(X.shape[1])
     for k, column in enumerate(often):
         stored = columns.data[columns.indptr[k] : columns.indptr[k + 1]]
         middle = np.median(stored)
         if abs(middle) > _FAR * np.median(np.abs(stored - middle)):
             offset[column] = middle
-    length = np.asarray(X.multiply(X).sum(axis=1)).ravel()  # squared, as that of the shifted rows
-    after = length - 2 * (X @ offset) + offset @ offset
+    length = np.asarray(some.multiply(some).sum(axis=1)).ravel()  # squared, as that of the shifted rows
+    after = length - 2 * (some @ offset) + offset @ offset
     return offset if np.median(length) > _FAR**2 * np.median(after) else None
 
 
