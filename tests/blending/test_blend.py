@@ -308,5 +308,5 @@ def test_a_temperature_of_few_labels_is_not_trusted(n):
     P = np.repeat(sharp[:, None], folds.n_slices, axis=1)
     _, power, _, hidden = last_step(folds, P, P, np.ones(n))
     (fitted,) = fit_weights([hidden], y, TEMPERATURE, np.ones(n))
-    assert_allclose(power, fitted ** min(1.0, (n / 100) ** 2), rtol=1e-5)
+    assert_allclose(power, fitted ** {12: 0.0, 60: 0.2, 300: 1.0}[n], rtol=1e-5)
     assert fitted < 0.8

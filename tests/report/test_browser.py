@@ -86,6 +86,7 @@ def test_hover_shows_id_label_and_text_as_text(browser, page):
     assert shown["id"] == "first <b>id</b>"
     assert NASTY in shown["text"]
     assert "cats & <dogs>" in shown["text"]
+    assert f"because of {NASTY}" in shown["text"]
     assert shown["elements"] == 0
     browser.move(*corner(browser, right=True, top=False))
     assert tip(browser)["id"] == "point 1"

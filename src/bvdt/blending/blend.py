@@ -24,7 +24,7 @@ class Habit:
     spread: tuple[float, ...]
 
 
-# Chosen on labelings 0 to 2 of five corpora; docs/decisions.md has the figures, of labelings 100 to 104.
+# Chosen on labelings 0 to 2 of five corpora (the temperature on 0 to 10); docs/labels.md has others' figures.
 WALK = Habit((1.5,), (1.0,))
 LINEAR = Habit((0.0,), (3.0,))  # margins
 NAIVE_BAYES = Habit((0.0,), (1.0,))
