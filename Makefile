@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS := plot,parquet,test,lint,docs
 CXX_FILES := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
-SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(filter-out cpp/tests/%,$(CXX_FILES))
+SOURCES := pyproject.toml constraints.txt requirements.lock CMakeLists.txt $(filter-out cpp/tests/%,$(CXX_FILES))
 
 CMAKE = $(or $(shell command -v cmake),$(BIN)/cmake)
 
@@ -15,7 +15,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]"
+	.ci/install $(VENV) $(EXTRAS) -e .
 	touch $@
 
 demo: install

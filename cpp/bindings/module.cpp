@@ -4,9 +4,16 @@
 #include <new>
 #include <stdexcept>
 
+#include "../kernels/parallel.hpp"
 #include "arrays.hpp"
 
 namespace {
+
+// Ctrl-C while a kernel runs: raises what the handler of the signal raises.
+void answer_signals() {
+    nanobind::gil_scoped_acquire held;
+    if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+}
 
 // A failed allocation as Python's MemoryError that says how much is left; the figure is Python's to find.
 void tell_memory(const std::exception_ptr& thrown, void*) {
@@ -32,6 +39,7 @@ NB_MODULE(_core, m) {
     // user.
     nanobind::set_leak_warnings(false);
     nanobind::register_exception_translator(tell_memory);
+    bvdt::poll = answer_signals;
     bvdt::register_anchor(m);
     bvdt::register_blocks(m);
     bvdt::register_bound(m);

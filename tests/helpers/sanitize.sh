@@ -6,8 +6,7 @@ cd "$(dirname "$0")/../.."
 venv=.venv-sanitize
 [ -x "$venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$venv"
 "$venv/bin/pip" uninstall --quiet --yes bvdt 2>/dev/null # pip does not look whether a source folder changed
-"$venv/bin/pip" install --quiet --disable-pip-version-check -c constraints.txt ".[test]" \
-    -C cmake.define.BVDT_SANITIZE=ON -C build-dir=build/sanitize
+.ci/install "$venv" test -C cmake.define.BVDT_SANITIZE=ON -C build-dir=build/sanitize .
 
 # Python itself is not instrumented: the runtimes come first, and what CPython leaves at exit is no leak of ours.
 sanitized() {

@@ -30,6 +30,18 @@ class BlockPartition:
 
     _of: ClassVar[Tree | None] = None  # of an instance: the tree whose pairs of points it is known to cover
 
+    def __post_init__(self) -> None:
+        for name in ("rows", "cols"):
+            nodes = np.asarray(getattr(self, name))
+            if nodes.ndim != 1 or nodes.dtype.kind not in "iu":
+                needed = "integers, a node per block"
+                raise ValueError(
+                    f"BlockPartition.{name} needs {needed}; it is {nodes.dtype} of {nodes.shape}"
+                )
+            if nodes.dtype != np.int32 and nodes.size and not -1 < nodes.min() <= nodes.max() < self.n_nodes:
+                raise ValueError(f"BlockPartition.{name} needs nodes 0…{self.n_nodes - 1}; it has others")
+            object.__setattr__(self, name, np.ascontiguousarray(nodes, np.int32))
+
     @classmethod
     def coarsest(cls, tree: Tree) -> BlockPartition:
         """Each node with its sibling: the 2(N − 1) blocks of which all valid partitions are refinements."""

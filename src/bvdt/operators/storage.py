@@ -29,7 +29,7 @@ from .walk import WalkOperator
 # least that can tell a file is written.
 FORMAT, VERSION = "bvdt", 4
 _LONGEST_HEADER = 1 << 26  # bytes
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)  # as zipfile tells it
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)  # as zipfile tells it
 
 
 def save(op: WalkOperator, path: str | Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 import zipfile
 import zlib
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ from .encoding import open_bytes
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".feat", ".dat")
 CSR_KEYS = {"data", "indices", "indptr", "shape"}
 DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, KeyError)
-HEADERS = (SyntaxError, TokenError, RecursionError)  # as NumPy tells what it cannot read of an array
+# As NumPy tells of an array's header that it cannot read, and zipfile of a member with a password.
+HEADERS = (SyntaxError, TokenError, RecursionError, RuntimeError, NotImplementedError)
 
 
 @dataclass(frozen=True)
@@ -152,9 +154,13 @@ def as_strings(path: Path, array: Any) -> list[str]:
     """Entries as strings, NaN as the blank."""
     try:
         values = array.astype(str) if array.dtype.kind == "S" else array
-        return ["" if value != value else str(value) for value in values.tolist()]
-    except (UnicodeDecodeError, SystemError) as error:  # the latter for letters beyond Unicode's last
+    except UnicodeDecodeError as error:
         raise ValueError(f"{path} holds strings that are no text ({error})") from error
+    if values.dtype.kind == "U" and values.size:
+        letters = np.array(values, values.dtype.newbyteorder("=")).view(np.uint32)
+        if letters.max(initial=0) > sys.maxunicode:
+            raise ValueError(f"{path} holds strings that are no text ({letters.max():#x} is no letter)")
+    return ["" if value != value else str(value) for value in values.tolist()]
 
 
 def _points(path: Path, arrays: dict[str, Any]) -> Any:
