@@ -15,6 +15,7 @@ from ..tree import Tree
 from .base import RealOperator
 from .forest import ForestOperator
 from .products import CoarsestProduct
+from .single_tree import SERIAL
 from .symmetrized import SymmetrizedOperator
 
 
@@ -43,8 +44,9 @@ class OrderedMean(RealOperator):
     def mean_with_transpose(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         columns = np.ascontiguousarray(V, np.float64).reshape(self.shape[0], -1)
         out, part = self._links @ columns, np.empty_like(columns)
+        threads = 1 if columns.size < SERIAL else self._threads
         for weight, product in self._far:
-            product.symmetric.apply(columns, part, False, self._threads)
+            product.symmetric.apply(columns, part, False, threads)
             part *= weight
             out += part
         return np.asarray(out.reshape(V.shape))

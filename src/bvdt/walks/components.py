@@ -23,7 +23,7 @@ from .inputs import symmetrized
 
 _LINK = 1e-10  # v_Cᵀ·S·v_B of two parts' unit vectors above which they are one
 _MOST = 256  # parts that are looked at one by one
-_DRAWS = 64  # of random places
+_DRAWS = 16  # of random places
 _LARGEST = 1 << 26  # points times parts that are looked at; beyond, there are hardly parts but crumbs
 
 

@@ -69,8 +69,6 @@ def _after_first(
     op: Any, S: SymmetrizedOperator, first: Float, n_vectors: int, rng: np.random.Generator
 ) -> Float:  # (N, n_vectors)
     """Leading eigenvectors orthogonal to the first."""
-    from threadpoolctl import threadpool_limits  # here, so that ``import bvdt`` stays light
-
     if n_vectors == 0:
         return np.empty((len(first), 0))
     laplacian = TreeLaplacian.of(op)
@@ -78,8 +76,7 @@ def _after_first(
     if len(first) <= most:
         vectors = np.linalg.eigh(S @ np.eye(len(first)) - 2 * np.outer(first, first))[1]
         return np.asarray(vectors[:, : -n_vectors - 1 : -1])
-    # Short matrix products and the walk's take turns; threads of both would wait for each other.
-    with threadpool_limits(1, "blas"):
+    with one_blas_thread():
         if laplacian is not None:
             return _by_inverse(laplacian, S, first, n_vectors, rng.normal(size=len(first)))
         aim = _SMALL_AIM if len(first) <= _SMALL else _AIM
@@ -99,6 +96,13 @@ def _measured(S: SymmetrizedOperator, vectors: Float) -> Eigenvectors:
         text = f"eigenvectors need residuals of at most {TOL:g}; that of number {at} is {worst:.2g}"
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
     return Eigenvectors(values[order], vectors[:, order], residuals[order], S.degrees)
+
+
+def one_blas_thread() -> Any:
+    """Short matrix products and the walk's take turns; threads of both would wait for each other."""
+    from threadpoolctl import threadpool_limits  # here, so that ``import bvdt`` stays light
+
+    return threadpool_limits(1, "blas")
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +214,8 @@ def mixed_eigenvectors(op: Any, n_components: int, rng: np.random.Generator) -> 
         return None
     root = np.sqrt(S.degrees / S.degrees.sum())
     places = mixed_parts(part, root**2, n_components, rng)
-    inside = _inside_parts(_Blocks.of(op, S), part, n_components, rng)
+    with one_blas_thread():
+        inside = _inside_parts(_Blocks.of(op, S), part, n_components, rng)
     share = TOL / 2 / np.sqrt(max(inside.shape[1] / n_components, 1.0))
     residuals = np.maximum(np.linalg.norm(np.asarray(S @ inside) - inside, axis=0), TOL)
     # Not so far from its part's place that it would come near another's.
@@ -232,22 +237,19 @@ def _inside_parts(
     One smooth one per coordinate, of equal size in all parts; then the leading ones, which lie where a part
     nearly falls apart: as many as coordinates or parts, 32 at most.
     """
-    from threadpoolctl import threadpool_limits
-
     S = blocks.S
     known = sparse_indicators(part, np.sqrt(S.degrees))
     n_vectors = min(max(n_components, known.shape[1]), _INSIDE, (S.shape[0] - known.shape[1]) // 4)
     smooth = rng.normal(size=(S.shape[0], n_components))
-    with threadpool_limits(1, "blas"):
-        if blocks.hierarchy is not None:
-            smooth = blocks.in_own_order(blocks.hierarchy.solve(smooth[blocks.order]))
-        smooth -= known @ (known.T @ smooth)
-        sizes = np.sqrt(np.column_stack([np.bincount(part, column**2) for column in smooth.T]))
-        smooth *= np.sqrt(np.bincount(part) / len(part))[part, None] / np.maximum(sizes, 1e-300)[part]
-        smooth /= np.maximum(np.linalg.norm(smooth, axis=0), 1e-300)
-        if n_vectors < 1:
-            return np.asarray(smooth)
-        leading = blocks.leading(known, n_vectors, rng, TOL).vectors[:, :n_vectors]
+    if blocks.hierarchy is not None:
+        smooth = blocks.in_own_order(blocks.hierarchy.solve(smooth[blocks.order]))
+    smooth -= known @ (known.T @ smooth)
+    sizes = np.sqrt(np.column_stack([np.bincount(part, column**2) for column in smooth.T]))
+    smooth *= np.sqrt(np.bincount(part) / len(part))[part, None] / np.maximum(sizes, 1e-300)[part]
+    smooth /= np.maximum(np.linalg.norm(smooth, axis=0), 1e-300)
+    if n_vectors < 1:
+        return np.asarray(smooth)
+    leading = blocks.leading(known, n_vectors, rng, TOL).vectors[:, :n_vectors]
     return np.column_stack([smooth, leading])
 
 

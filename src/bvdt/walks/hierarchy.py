@@ -28,7 +28,7 @@ from ..tree import Tree
 from .subspace import leading_space
 
 _FACTOR = 4  # points of an aggregate; with 8 the cycle takes twice as many turns on 50 000 digits
-_COARSEST = 700  # unknowns that are solved by a dense inverse
+_COARSEST = 320  # unknowns that are solved by a dense inverse
 _LARGEST = 4_000  # the same, beyond which links that do not pair up are left without a hierarchy
 _SHIFT = np.float32(1e-5)  # σ: 1 − λ below which eigenvalues count as 1 to the cycle, in single precision
 _COARSE_TOL, _COARSE_STEPS = 1e-3, 3  # of the start on coarser levels

@@ -23,7 +23,7 @@ from .._support.arrays import Float
 Product = Callable[[Float], Float]  # (N, m) -> (N, m)
 _DEPENDENT = 1e-10  # of the largest: directions that add nothing
 _NOISE = 0.1  # what is left of a unit vector that was orthogonal already; less was rounding
-DEGREE = 8  # of the polynomial: about the cost of a preconditioner
+DEGREE = 16  # of the polynomial, whose products then cost about what a step costs beside them
 _LOWEST = -1.0  # eigenvalue of S
 _BEST_RATE = 0.25  # per step, of the preconditioner, at any gap
 
