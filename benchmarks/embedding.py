@@ -169,8 +169,9 @@ def angles(found: dict[str, Any], names: list[str]) -> None:
         lines = []
         for k in NUMBERS:
             mine = leading_eigenvectors(op, k + 1, 0)
-            last = int(np.flatnonzero(values[: k + 1] - values[1 : k + 2] > 1e-4)[-1]) + 1
-            angle = float(subspace_angles(mine.vectors[:, :last], vectors[:, :last]).max())
+            gaps = np.flatnonzero(values[: k + 1] - values[1 : k + 2] > 1e-4)
+            last = int(gaps[-1]) + 1 if len(gaps) else 0  # none where all of them are 1
+            angle = float(subspace_angles(mine.vectors[:, :last], vectors[:, :last]).max()) if last else 0.0
             lines.append({"k": k, "last": last, "angle": angle, "residual": float(mine.residuals.max())})
         found.setdefault("angles", {})[name] = lines
         print(name, lines, flush=True)
@@ -217,8 +218,8 @@ def page(found: dict[str, Any]) -> str:
     lines = ["# Spectral embedding: every number of coordinates", ""]
     lines += [
         "`bvdt.SpectralEmbedding` (one tree, 10 neighbours, squared Euclidean) beside scikit-learn's",
-        "(10 neighbours, its graph made connected; its time is without that step), two threads, CPU seconds, one after",
-        "the other, the least of the repeats.",
+        "(10 neighbours, its graph made connected; its time is without that step), two threads, CPU seconds,",
+        "one after the other, the least of the repeats.",
         "Vote: share of the points whose 10 nearest others are, by majority, of their class. Made by",
         "`python benchmarks/embedding.py`.",
         "",
