@@ -46,6 +46,8 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
     embedding_ : array of shape (n_points, n_components)
     eigenvalues_ : array of shape (n_components,)
         From the largest down, without the 1 of the constant eigenvector.
+    residuals_ : array of shape (n_components,)
+        ‖S·v − λ·v‖ of each unit eigenvector v; one above 1e-4 gives a ConvergenceWarning.
     operator_ : WalkOperator
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -62,6 +64,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
 
     embedding_: Float
     eigenvalues_: Float
+    residuals_: Float
 
     def __init__(
         self,
@@ -95,9 +98,10 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
     def fit(self, X: Any = None, y: Any = None, *, operator: Any = None) -> SpectralEmbedding:
         """Compute the coordinates of the points X, or of those of a finished ``operator``; y is ignored."""
         op = self._fit_operator(X, operator)
-        self.embedding_, self.eigenvalues_ = diffusion_coordinates(
+        self.embedding_, found = diffusion_coordinates(
             op, self.n_components, time=self.diffusion_time, random_state=self.random_state
         )
+        self.eigenvalues_, self.residuals_ = np.maximum(found.values[1:], 0.0), found.residuals[1:]
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Float:  # (n_points, n_components)

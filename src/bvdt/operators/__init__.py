@@ -4,6 +4,7 @@ from .build import transition_matrix
 from .exact import exact_rows, exact_transition_matrix
 from .forest import ForestOperator
 from .near_field import NearField, near_weights
+from .ordered import in_tree_order
 from .products import CoarsestProduct
 from .single_tree import TransitionOperator
 from .symmetrized import SymmetrizedOperator
@@ -18,6 +19,7 @@ __all__ = [
     "WalkOperator",
     "exact_rows",
     "exact_transition_matrix",
+    "in_tree_order",
     "near_weights",
     "transition_matrix",
 ]

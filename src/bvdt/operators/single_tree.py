@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Values below which a product is done by one thread: it takes 0.4 ms, and on a busy machine waiting for a
 # second thread takes longer (2 225 documents, 5 classes: 40 labels propagated in 0.1 s instead of 0.8 s).
-_SERIAL = 1 << 17
+SERIAL = 1 << 17
 
 
 class TransitionOperator(WalkOperator):
@@ -102,7 +102,7 @@ class TransitionOperator(WalkOperator):
 
     def _multiply(self, product: Any, columns: NDArray[Any], transpose: bool = False) -> NDArray[Any]:
         out = np.empty_like(columns)
-        product.apply(columns, out, transpose, 1 if columns.size < _SERIAL else n_threads(self.n_jobs))
+        product.apply(columns, out, transpose, 1 if columns.size < SERIAL else n_threads(self.n_jobs))
         return out
 
     def astype(self, dtype: DTypeLike) -> TransitionOperator:
