@@ -11,6 +11,7 @@ from .demo import DEMO_HELP, demo
 from .embed import CLUSTER_HELP, EMBED_HELP, cluster, embed
 from .guard import guarded
 from .inspect import INSPECT_HELP, inspect
+from .label import LABEL_HELP, label
 from .propagate import PROPAGATE_HELP, propagate
 from .reproduce import REPRODUCE_HELP, reproduce
 
@@ -52,6 +53,7 @@ def options(
 
 
 app.command("demo", help=DEMO_HELP)(guarded(demo))
+app.command("label", help=LABEL_HELP, no_args_is_help=True)(guarded(label))
 app.command("propagate", help=PROPAGATE_HELP, no_args_is_help=True)(guarded(propagate))
 app.command("embed", help=EMBED_HELP, no_args_is_help=True)(guarded(embed))
 app.command("cluster", help=CLUSTER_HELP, no_args_is_help=True)(guarded(cluster))
