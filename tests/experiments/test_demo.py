@@ -73,7 +73,8 @@ def test_exact_is_timed_without_our_tree(monkeypatch):
 def test_report_is_whole(ran):
     result, folder = ran
     assert result["report"] == str(folder / "report.html")
-    assert [path.name for path in folder.iterdir()] == ["report.html"]
+    assert sorted(path.name for path in folder.iterdir()) == ["documents.csv", "report.html"]
+    assert result["documents"] == str(folder / "documents.csv")
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "Handwritten digits: 1,797 real images" in page
     assert "scikit-learn LabelSpreading" in page

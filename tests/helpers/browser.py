@@ -33,12 +33,12 @@ def need_browser() -> str:
 class Browser:
     """One page at a time; ``open`` begins a new one, with nothing kept of the last."""
 
-    def __init__(self) -> None:
+    def __init__(self, *flags: str) -> None:
         command = need_browser()
         from playwright.sync_api import sync_playwright
 
         self._playwright = sync_playwright().start()
-        self._browser = self._playwright.chromium.launch(executable_path=command, args=list(FLAGS))
+        self._browser = self._playwright.chromium.launch(executable_path=command, args=[*FLAGS, *flags])
         self._context: Any = None
         self.page: Any = None
 

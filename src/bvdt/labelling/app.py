@@ -19,6 +19,7 @@ from starlette.routing import Route
 from ..report.page import resource, style
 from ..report.palette import N_CLASSES
 from .desk import Desk
+from .guard import RefusedError
 from .transfer import FORMATS, exported
 
 MOST_LISTENERS = 64
@@ -49,7 +50,8 @@ def make_app(desk: Desk, title: str, who: str) -> Starlette:
         Route("/api/undo", api.undo, methods=["POST"]),
         Route("/api/class", api.add_class, methods=["POST"]),
     ]
-    return Starlette(routes=routes, exception_handlers={ValueError: _mendable, HTTPException: _http})
+    told = {ValueError: _mendable, HTTPException: _http, RefusedError: _refused}
+    return Starlette(routes=routes, exception_handlers=told)
 
 
 def _page(name: str) -> str:
@@ -74,6 +76,12 @@ async def _mendable(request: Request, error: Exception) -> Response:
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return JSONResponse({"error": error.detail}, status_code=error.status_code)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """A body that was too long or did not arrive: answered, and the connection closed."""
+    assert isinstance(error, RefusedError)
+    return Response(error.reason, status_code=error.status, headers={"connection": "close"})
 
 
 class _Api:

@@ -195,7 +195,7 @@ class Desk:
                 if self._stopped:
                     return
                 revision, walk = self._walked, self.now.walk
-            if (walk.codes >= 0).any():
+            if len(np.unique(walk.codes[walk.codes >= 0])) > 1:
                 self._blend_once(walk)
             with self._lock:
                 self._blended = revision

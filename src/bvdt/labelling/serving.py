@@ -13,6 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from .guard import SECONDS, Guard
 
 MOST_CONNECTIONS = 1000
+BACKLOG = 512
 
 
 class Impatient(H11Protocol):
@@ -59,6 +60,7 @@ def bind(host: str, port: int | None) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port or 0))
+        listening.listen(BACKLOG)  # now: whoever reads the address may connect before the server runs
     except OSError as error:
         listening.close()
         reason = error.strerror or str(error)
@@ -103,7 +105,7 @@ class Server:
             log_level="critical",
             server_header=False,
             limit_concurrency=MOST_CONNECTIONS,
-            backlog=512,
+            backlog=BACKLOG,
             timeout_keep_alive=30,
             timeout_graceful_shutdown=1,
             h11_max_incomplete_event_size=1 << 16,

@@ -21,6 +21,7 @@ from ..documents.files.sessions import APPLICATION, CURRENT
 
 VERSION = 1
 KINDS = ("label", "skip", "unsure", "import")
+_JOINERS = dict.fromkeys((0x200C, 0x200D))  # invisible, but letters of Persian and Hindi need them
 LONGEST_NAME = 200  # characters of a class or a person
 
 _SCHEMA = """
@@ -255,7 +256,7 @@ def _add_classes(db: sqlite3.Connection, names: Sequence[str], who: str | None) 
 def checked_name(name: str, what: str) -> str:
     """Without blanks around it, neither empty nor too long, on one line."""
     cleaned = " ".join(str(name).encode("utf-8", "replace").decode().split())
-    if not cleaned or len(cleaned) > LONGEST_NAME or not cleaned.isprintable():
+    if not cleaned or len(cleaned) > LONGEST_NAME or not cleaned.translate(_JOINERS).isprintable():
         raise ValueError(
             f"{what} needs a name of 1 to {LONGEST_NAME} printable characters; got {name[:50]!r}"
         )

@@ -114,15 +114,18 @@ async function follow() {
   following = (async () => {
     do {
       again = false;
+      // What changed is asked for together with the state: one journey less.
+      const changes = board.points ? board.changes() : null;
       state = await get("/api/state");
+      const changed = await changes;
       document.title = `${state.title} · ${state.labelled} labels`;
       $("title").textContent = state.title;
       if (!$("who").placeholder) $("who").placeholder = state.who;
       ask.buttons(state.classes, state.marks);
       kinds();
-      await board.follow(state);
-      document.body.dataset.followed = state.followed;
-      document.body.dataset.version = state.version;
+      await board.follow(state, changed);
+      if (board.version >= state.version) document.body.dataset.followed = state.followed;
+      else again = true;
     } while (again);
   })().finally(() => { following = null; });
   return following;

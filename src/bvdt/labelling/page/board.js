@@ -21,7 +21,7 @@ export class Board {
 
   // -- the map ------------------------------------------------------------------------------------------
 
-  async follow(state) {
+  async follow(state, fetched) {
     this.state = state;
     if (!this.points && state.documents) {
       this.points = {
@@ -29,7 +29,7 @@ export class Board {
         label: new Uint16Array(state.documents).fill(NONE), given: new Uint8Array(state.documents),
       };
     }
-    const changed = await this.changes();
+    const changed = fetched ?? await this.changes();
     if (state.map && !this.map) await this.draw();
     else if (changed && this.map) this.map.relabel();
     this.progress();
