@@ -70,8 +70,9 @@ fuzz-sanitize:
 bench: install
 	$(BIN)/python benchmarks/run.py
 
+# Pages, reference and the gallery, whose examples run; a broken link or an example that fails stops it.
 docs: install
-	$(BIN)/python docs/build.py
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs site
 
 clean:
 	rm -rf build site .venv .venv-sanitize .venv-bench
