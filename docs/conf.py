@@ -1,4 +1,4 @@
-"""The site: Sphinx reads the pages, the docstrings, the commands' own help and the examples; nothing is fetched.
+"""The site, by Sphinx: pages, docstrings, the commands' own help and examples that run; nothing is fetched.
 
 Sphinx and not MkDocs: the gallery runs the examples (sphinx-gallery), and Material for MkDocs ends in 2027.
 """

@@ -2,8 +2,8 @@
 The dial of blocks against quality
 ==================================
 
-With 2(N − 1) blocks the matrix is coarse; each block that is split brings it nearer to the exact one. The bound grows
-with every split, and the distance to the exact rows falls.
+With 2(N − 1) blocks the matrix is coarse; each block that is split brings it nearer to the exact one. The
+bound grows with every split, and the distance to the exact rows falls.
 """
 
 import matplotlib.pyplot as plt

@@ -2,15 +2,15 @@
 A map of handwritten digits
 ===========================
 
-The leading eigenvectors of the walk place points that reach each other soon near each other. The classes had no
-part in it; they colour the picture.
+The leading eigenvectors of the walk place points that reach each other soon near each other. The classes
+had no part in it; they colour the picture.
 """
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 
-from bvdt.report import map_coordinates
 from bvdt import transition_matrix
+from bvdt.report import map_coordinates
 
 X, y = load_digits(return_X_y=True)
 op = transition_matrix(X, "squared_euclidean", near=10, random_state=0)

@@ -2,8 +2,8 @@
 Sentence embeddings
 ===================
 
-An encoder's vectors mean their direction: scaled to length 1, squared Euclidean distance is cosine's. Here 3 000 vectors of
-384 dimensions about eight centres stand in for an encoder's; forty are labelled.
+An encoder's vectors mean their direction: scaled to length 1, squared Euclidean distance is cosine's.
+Here 3 000 vectors of 384 dimensions about eight centres stand in for an encoder's; forty are labelled.
 """
 
 import matplotlib.pyplot as plt

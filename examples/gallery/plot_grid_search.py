@@ -2,8 +2,8 @@
 A scikit-learn pipeline with grid search
 ========================================
 
-The estimators keep scikit-learn's contracts: they stand in pipelines, are cloned, and are searched over. Accuracy is
-on folds that the fit has not seen.
+The estimators keep scikit-learn's contracts: they stand in pipelines, are cloned, and are searched over.
+Accuracy is on folds that the fit has not seen.
 """
 
 import matplotlib.pyplot as plt

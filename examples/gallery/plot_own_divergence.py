@@ -3,8 +3,8 @@ A divergence of one's own
 =========================
 
 Any convex function gives a Bregman divergence. Here d(x, y) counts relative differences near zero like
-squared Euclidean ones, and large values by their ratio: φ(x) = x·asinh(x) − √(1 + x²). The package checks that the
-gradient belongs to the function.
+squared Euclidean ones, and large values by their ratio: φ(x) = x·asinh(x) − √(1 + x²). The package checks
+that the gradient belongs to the function.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 PageRank and communities
 ========================
 
-Link analysis without links: the walk over wines leads to typical ones (PageRank), and its slow parts are communities
-(spectral clustering). The cultivars had no part in it.
+Link analysis without links: the walk over wines leads to typical ones (PageRank), and its slow parts are
+communities (spectral clustering). The cultivars had no part in it.
 """
 
 import matplotlib.pyplot as plt
