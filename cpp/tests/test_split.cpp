@@ -90,7 +90,7 @@ TEST_CASE("two clusters far apart are told apart") {
     CHECK(order[0] % 2 != order[30] % 2);
 }
 
-TEST_CASE("one far outlier is split off with the smallest share that is allowed") {
+TEST_CASE("one far outlier does not decide where the others are cut") {
     Generator rng(35);
     for (const double far : {1e4, -1e4}) {
         auto x = uniforms(rng, 40);
@@ -101,10 +101,8 @@ TEST_CASE("one far outlier is split off with the smallest share that is allowed"
         const DensePoints line{x.data(), x.data(), 40, 1};
         const auto cut = split_level(line, {weight.data(), order.data(), bounds.data(), 1}, {10, 0.25, 5}, 1);
         REQUIRE(cut.size() == 3);
-        CHECK(std::min(cut[1], 40 - cut[1]) == 10);
-        const bool second = std::find(order.begin(), order.end(), 17) - order.begin() >= cut[1];
-        CHECK((second ? 40 - cut[1] : cut[1]) == 10);  // the outlier is on the smaller side
-        for (int64_t a = 0; a < cut[1]; ++a)           // and the sides do not overlap
+        CHECK(std::min(cut[1], 40 - cut[1]) > 10);  // more than the least share, which it alone would take
+        for (int64_t a = 0; a < cut[1]; ++a)        // and the sides do not overlap
             for (int64_t b = cut[1]; b < 40; ++b)
                 CHECK((x[order[a]] < x[order[b]]) == (x[order[0]] < x[order[39]]));
     }

@@ -89,7 +89,7 @@ def file_digest(path: str | Path) -> str:
 
 
 def _check_url(url: str) -> None:
-    """Only https: what comes otherwise anyone on the way may have changed. This machine itself may do without."""
+    """Only https: otherwise anyone on the way may change what comes. This machine itself may do without."""
     parts = urllib.parse.urlsplit(url)
     is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in OWN)
     if not is_safe or not parts.hostname:
