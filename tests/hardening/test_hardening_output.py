@@ -99,6 +99,15 @@ def test_packed_files_are_bounded_by_the_memory_left(tmp_path, monkeypatch):
             file.write("word " * 2000 + "\n")
     with pytest.raises(ValueError, match=r"t\.csv\.gz unpacks to more than 0\.0 GiB"):
         read_documents(path)
+    lines = {
+        "t.svm.gz": b"1 3:1 9:2\n" * 600_000,
+        "t.mtx.gz": b"%%MatrixMarket matrix coordinate real general\n9 9 600000\n" + b"1 1 1.0\n" * 900_000,
+        "t.jsonl.gz": b'{"text": "some words"}\n' * 400_000,
+    }
+    for name, content in lines.items():
+        (tmp_path / name).write_bytes(gzip.compress(content, 1))
+        with pytest.raises(ValueError, match=rf"{name} unpacks to more than 0\.0 GiB of memory left$"):
+            read_documents(tmp_path / name)
     big = tmp_path / "m.npz"
     with zipfile.ZipFile(big, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("X.npy", "w") as member:
         np.lib.format.write_array(member, np.zeros((1000, 1000)))

@@ -71,4 +71,5 @@ def main() -> None:
     try:
         app()
     except KeyboardInterrupt:  # before a command began or after it ended
+        typer.echo("bvdt: interrupted", err=True)
         sys.exit(130)

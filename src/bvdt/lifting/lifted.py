@@ -23,6 +23,7 @@ from .._support.running import n_threads
 from ..divergences import BregmanDivergence, get
 from .columns import Columns
 from .points import as_points, extremes, refuse_entry
+from .rounding import refuse_rounding
 from .smoothing import resolve_smoothing
 
 _BATCH = 1 << 19  # values handled at once: the temporaries stay small beside the data
@@ -168,7 +169,10 @@ def lift(
     if offset is None and (is_sparse or not e.any()) and _shares_memory(X, points):
         X = X.copy()  # an operator never changes, whatever happens to the user's data
     lifting = Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse, columns)
-    return lifting._lift(X, given)
+    lifted = lifting._lift(X, given)
+    if not divergence.translation_invariant:
+        refuse_rounding(lifted, divergence.name)
+    return lifted
 
 
 def _shares_memory(X: Any, points: Any) -> bool:

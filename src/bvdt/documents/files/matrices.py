@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 import sys
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from tokenize import TokenError
 from typing import Any
 
@@ -15,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from ..._support import memory
-from .encoding import open_bytes
+from .encoding import TooLargeError, open_bytes
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".feat", ".dat")
 CSR_KEYS = {"data", "indices", "indptr", "shape"}
@@ -53,10 +57,26 @@ def _read_market(path: Path) -> Any:
     from scipy.io import mmread
 
     try:
-        X = mmread(path)
+        with _plain(path) as plain:
+            X = mmread(plain)
+    except TooLargeError:
+        raise
     except (ValueError, OverflowError, *DAMAGE) as error:
         raise _damaged(path, "a Matrix Market file", error) from error
     return sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+
+
+@contextmanager
+def _plain(path: Path) -> Iterator[Path]:
+    """The file, or what it unpacks to: SciPy's reader ends the process when a stream of Python's raises."""
+    if path.suffix.lower() != ".gz":
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        unpacked = Path(folder) / "unpacked.mtx"
+        with open_bytes(path) as packed, open(unpacked, "wb") as file:
+            shutil.copyfileobj(packed, file)
+        yield unpacked
 
 
 def _read_svmlight(path: Path) -> Matrix:
@@ -68,7 +88,10 @@ def _read_svmlight(path: Path) -> Matrix:
     from sklearn.datasets import load_svmlight_file
 
     try:
-        X, _ = load_svmlight_file(str(path), zero_based=True)
+        with open_bytes(path) as file:  # counted while it is unpacked
+            X, _ = load_svmlight_file(file, zero_based=True)
+    except TooLargeError:
+        raise
     except DAMAGE as error:
         raise _damaged(path, "an svmlight file", error) from error
     except (ValueError, OverflowError) as error:
