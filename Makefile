@@ -22,7 +22,7 @@ demo: install
 	$(BIN)/bvdt demo
 
 test: install
-	$(BIN)/python -m pytest -n auto
+	HYPOTHESIS_PROFILE=fixed $(BIN)/python -m pytest -n auto
 
 # What finishes within a minute on two cores, while one works.
 test-fast: install

@@ -37,6 +37,7 @@ def test_squared_hinge_is_linear_svc(dense):
     assert_allclose(W[-1], svc.intercept_, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_rare_classes_are_learnt_at_the_default_tolerance():
     """Forty classes of which a row is one: the constant is nearly all of the gradient at 0."""
     rng = np.random.default_rng(0)

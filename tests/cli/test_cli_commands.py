@@ -20,6 +20,7 @@ from helpers.cli_cases import (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".html", ".svg", ".pdf"])
 def test_embed(tmp_path, suffix):
     plot = tmp_path / f"p{suffix}"
@@ -46,6 +47,7 @@ def test_embed_one_component(tmp_path):
     assert list(read_csv(tmp_path / "x.csv")[0]) == ["id", "x1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".html"])
 def test_cluster(tmp_path, suffix):
     path = docs_csv(tmp_path)

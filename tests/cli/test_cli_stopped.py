@@ -126,6 +126,7 @@ def test_a_signal_while_the_command_starts(tmp_path, loaded, number, code, said)
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_a_signal_waits_for_an_import_to_end(tmp_path, number, code):
     (tmp_path / "slow.py").write_text(

@@ -251,6 +251,7 @@ def test_alpha_by_folds(counts, few):
         propagation(alpha="best").fit(counts[0], few)
 
 
+@pytest.mark.slow
 def test_alpha_by_folds_costs_nothing_on_digits():
     """Sharp scores are no reason to choose a small alpha."""
     X, y = load_digits(return_X_y=True)

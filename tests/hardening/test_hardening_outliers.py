@@ -186,6 +186,7 @@ def test_copies_of_all_points_leave_the_auto_bandwidth(copies, seed):
 # -- 3: far from the origin ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", [0.0, 1e2, 1e4, 1e6])
 @pytest.mark.parametrize("beside", [False, True])
 def test_sparse_data_far_from_the_origin_keep_their_neighbours(offset, beside):

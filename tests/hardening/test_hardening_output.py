@@ -90,6 +90,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [".out.csv.notes.tmp", "out.csv"]
 
 
+@pytest.mark.slow
 def test_packed_files_are_bounded_by_the_memory_left(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 5e6)
     path = tmp_path / "t.csv.gz"

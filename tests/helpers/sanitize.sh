@@ -11,7 +11,7 @@ venv=.venv-sanitize
 # Python itself is not instrumented: the runtimes come first, and what CPython leaves at exit is no leak of ours.
 sanitized() {
     LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" PYTHONPATH=tests \
-        ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 OMP_NUM_THREADS=2 \
+        ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 OMP_NUM_THREADS=2 HYPOTHESIS_PROFILE=fixed \
         "$venv/bin/python" "$@"
 }
 if [ $# -gt 0 ]; then

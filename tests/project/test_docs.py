@@ -32,4 +32,6 @@ def test_every_page_is_in_the_site():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     pages = {str(page.relative_to(DOCS).with_suffix("")) for page in DOCS.rglob("*.md")}
     pages = {page for page in pages if not page.startswith(("gallery/", "images/")) and page != "index"}
-    assert {page for page in pages if not re.search(rf"^{re.escape(page)}$", index, flags=re.MULTILINE)} == set()
+    assert {
+        page for page in pages if not re.search(rf"^{re.escape(page)}$", index, flags=re.MULTILINE)
+    } == set()

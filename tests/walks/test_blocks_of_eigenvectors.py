@@ -61,12 +61,14 @@ def check_space(op, n_vectors, atol=1e-6):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_vectors", [1, 2, 3, 7, 20])
 def test_connected_walk_against_dense_algebra(moons, n_vectors):
     found = check_space(moons, n_vectors)
     assert_allclose(found.vectors[:, 0], np.sqrt(found.degrees / found.degrees.sum()), atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_vectors", [6, 7, 12, 30])
 def test_closed_parts_and_what_is_inside_them(six_parts, n_vectors):
     """Six eigenvalues of 1 at once, then those of the parts."""
@@ -78,6 +80,7 @@ def test_closed_parts_and_what_is_inside_them(six_parts, n_vectors):
         assert np.ptp(places[y == part], axis=0).max() < 1e-5 * np.ptp(places, axis=0).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["two trees", "refined", "sparse", "product alone", "without near field", "array"]
 )
@@ -104,6 +107,7 @@ def test_multiple_eigenvalues_below_one():
     assert found.residuals.max() < 1e-6
 
 
+@pytest.mark.slow
 def test_threads_do_not_change_it():
     X = make_blobs(6_000, n_features=4, centers=5, cluster_std=2.0, random_state=0)[0]
     one, two = (leading_eigenvectors(walk(X, n_jobs=threads), 6, 0).vectors for threads in (1, 2))
