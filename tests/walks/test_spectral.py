@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_digits, make_moons
+from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -195,3 +195,25 @@ def test_two_moons():
     assert adjusted_rand_score(y, scaled[-1].labels_) > 0.95
     assert_array_equal(clone(model).fit(X).labels_, model.labels_)
     assert_array_equal(np.unique(clone(model).fit(operator=model.operator_).labels_), [0, 1])
+
+
+def test_number_of_clusters_from_the_data():
+    X, y = make_blobs([150] * 4, n_features=3, cluster_std=0.6, random_state=3)
+    model = SpectralClustering("auto", divergence="squared_euclidean", **SEEDED).fit(X)
+    assert model.n_clusters_ == 4
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    chosen = next(choice for choice in model.selection_ if choice.n_clusters == 4)
+    assert chosen.stability > 0.95
+    assert chosen.score == max(choice.score for choice in model.selection_)
+    assert [choice.n_clusters for choice in model.selection_] == list(range(2, 21))
+    with pytest.raises(ValueError, match="n_clusters needs"):
+        SpectralClustering("many").fit(np.abs(X))
+
+
+def test_new_points_join_the_clusters_around_them():
+    X, y = make_moons(1200, noise=0.05, random_state=0)
+    model = SpectralClustering(2, divergence="squared_euclidean", **SEEDED).fit(X[:900])
+    assert adjusted_rand_score(y[900:], model.predict(X[900:])) > 0.95
+    assert_array_equal(model.predict(X[:900]), model.labels_)
+    with pytest.raises(NotFittedError):
+        SpectralClustering().predict(X)

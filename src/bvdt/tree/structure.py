@@ -19,6 +19,7 @@ nodes, its points a contiguous range of ``order``, and every upward or downward 
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._support.arrays import Int
+from .._support.arrays import Int, checked_integer
 
 _DEEPEST = 300  # levels that are drawn; of a deeper tree the last so many merges
 
@@ -113,6 +114,27 @@ class Tree:
         sibling[self.left[internal]] = self.right[internal]
         sibling[self.right[internal]] = self.left[internal]
         return sibling
+
+    def cut(self, n_clusters: int) -> NDArray[np.intp]:  # (N,)
+        """Cluster of each point, from 0 in the order of the leaves: the nodes left after the last merges.
+
+        The node of most points is split in two, again and again, until there are ``n_clusters``. Clusters
+        are nested: those of a larger number lie inside those of a smaller one.
+        """
+        nodes = self.cut_nodes(n_clusters)
+        cluster = np.empty(self.n_points, np.intp)
+        cluster[self.order] = np.repeat(np.arange(len(nodes)), self.size[nodes])
+        return cluster
+
+    def cut_nodes(self, n_clusters: int) -> NDArray[np.intp]:  # (n_clusters,)
+        """The nodes of ``cut``, in the order of the leaves."""
+        n_clusters = checked_integer(n_clusters, "n_clusters", 1, self.n_points)
+        heap = [(-self.n_points, 0)]
+        while len(heap) < n_clusters:
+            _, node = heapq.heappop(heap)
+            for child in (int(self.left[node]), int(self.right[node])):
+                heapq.heappush(heap, (-int(self.size[child]), child))
+        return np.sort(np.array([node for _, node in heap], np.intp))
 
     def depths(self) -> Int:  # (2N−1,)
         """Number of edges from the root to each node."""
