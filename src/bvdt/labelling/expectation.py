@@ -50,9 +50,9 @@ def expectation(model: Any) -> Expectation | None:
     rest = model.codes_ < 0
     sure = float(model.label_distributions_[rest].max(axis=1).mean()) if rest.any() else 1.0
     n = len(right)
-    # All right or all wrong have no spread: never narrower than half of what n answers can tell.
+    # All right or all wrong have no spread: never narrower than what n answers can tell by themselves.
     low, high = wilson_interval(round(n * min(max(sure, 0.0), 1.0)), n)
-    half = max(1.96 * float(off.std(ddof=1)) / np.sqrt(n), (high - low) / 4)
+    half = max(1.96 * float(off.std(ddof=1)) / np.sqrt(n), (high - low) / 2)
     middle = float(np.clip(sure + off.mean(), 0.0, 1.0))
     return Expectation(
         int((model.codes_ >= 0).sum()), middle, max(0.0, middle - half), min(1.0, middle + half)

@@ -81,7 +81,7 @@ export class Board {
       box.replaceChildren(...shown.map((one, k) => make("button", { "data-mark": k, "aria-pressed": "false" },
         swatch(k, marks), make("bdi", { text: one.name }), make("span", { class: "count soft" }))));
     shown.forEach((one, k) => {
-      box.children[k].querySelector(".count").textContent = `${one.given} of ${one.all.toLocaleString("en")}`;
+      box.children[k].querySelector(".count").textContent = one.all ? `${one.given} of ${one.all.toLocaleString("en")}` : "";
     });
   }
 
