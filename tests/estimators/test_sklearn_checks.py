@@ -10,7 +10,7 @@ blended = partial(bvdt.LabelPropagation, prior="auto")
 
 ESTIMATORS = [
     kind(divergence=divergence, random_state=0, n_jobs=1)
-    for kind in (bvdt.LabelPropagation, bvdt.SpectralEmbedding, bvdt.SpectralClustering, blended)
+    for kind in (bvdt.LabelPropagation, bvdt.SpectralEmbedding, bvdt.SpectralClustering, bvdt.Map, blended)
     for divergence in ("gid", "squared_euclidean")
 ]
 
