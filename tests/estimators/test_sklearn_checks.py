@@ -9,7 +9,7 @@ import bvdt
 
 blended = partial(bvdt.LabelPropagation, prior="auto")
 
-KINDS = (bvdt.LabelPropagation, bvdt.SpectralEmbedding, bvdt.SpectralClustering)
+KINDS = (bvdt.LabelPropagation, bvdt.SpectralEmbedding, bvdt.SpectralClustering, bvdt.Map)
 ESTIMATORS = [kind(divergence="gid", random_state=0, n_jobs=1) for kind in KINDS]
 OTHERS = [kind(divergence="squared_euclidean", random_state=0, n_jobs=1) for kind in (*KINDS, blended)]
 OTHERS.append(blended(divergence="gid", random_state=0, n_jobs=1))
