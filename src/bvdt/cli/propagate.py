@@ -24,14 +24,11 @@ if TYPE_CHECKING:
 
 PROPAGATE_HELP = """Label all documents from the labels of a few.
 
+\b
 INPUT: .csv .tsv .jsonl .parquet, a folder of texts, .mtx .svm .npz .npy.
 Writes id, label, confidence, runner_up, entropy, given; in INPUT's order.
-With --explain also because: the labelled documents behind each label.
-
-\b
-Examples:
+Example:
   bvdt propagate docs.csv --labels topic -o out.csv --save topics.bvdt
-  bvdt propagate new.csv --model topics.bvdt -o new-out.csv
 """
 
 PRIORS = {"auto": "auto", "walk": None, "linear": "linear", "naive-bayes": "naive_bayes"}
@@ -47,7 +44,7 @@ Suggest = Annotated[
 ]
 Explain = Annotated[
     Any,
-    o.option("--explain", help="Name N labelled ones behind each label.", metavar="N", parser=o.at_least(0)),
+    o.option("--explain", help="Name N labels behind each.", metavar="N", parser=o.at_least(0)),
 ]
 Hidden = Annotated[
     Any,
