@@ -112,11 +112,15 @@ COMMANDS = [
 @pytest.mark.parametrize("command", [name.split() for name in COMMANDS], ids=COMMANDS)
 def test_help_fits_a_screen(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    result = run(*command, "--help")
+    result = run(*command, "-h")
     lines = result.stdout.splitlines()
     assert result.exit_code == 0
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 80
+    every = run(*command, "--help").stdout.splitlines()
+    assert max(map(len, every)) <= 80
+    left_out = [line for line in every if line not in lines]
+    assert not left_out or lines[-1] == f"  {len(left_out)} more options: --help."
     assert any(line.strip().startswith("Example") for line in lines)
     assert any(line.startswith(f"    {' '.join(['bvdt', *command])}") for line in lines)
 

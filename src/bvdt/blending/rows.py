@@ -19,7 +19,7 @@ from scipy import sparse
 
 from .._support.arrays import Float
 from .._support.running import n_threads
-from ..lifting import Lifted
+from ..lifting import Lifted, shifted
 
 _BATCH = 1 << 18  # values per task: large beside a task's start, and the same whatever the number of threads
 
@@ -66,7 +66,7 @@ def rows_of_lifted(lifted: Lifted) -> Any:  # (N, d), CSR or array
         )
     scale = np.broadcast_to(np.asarray(lifting.scale, np.float64), lifting.smoothing.shape)
     if lifted.is_sparse:
-        X = lifted.X
+        X = lifted.X if lifting.offset is None else shifted(lifted.X, -lifting.offset)
         return sparse.csr_array((X.data / scale[X.indices], X.indices, X.indptr), shape=X.shape)
     offset = 0.0 if lifting.offset is None else lifting.offset
     smoothing = lifting.smoothing if lifting.offset is None else 0.0

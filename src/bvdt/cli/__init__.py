@@ -10,6 +10,7 @@ from . import datasets, interrupts
 from .demo import DEMO_HELP, demo
 from .embed import CLUSTER_HELP, EMBED_HELP, cluster, embed
 from .guard import guarded
+from .help import TwoHelps
 from .inspect import INSPECT_HELP, inspect
 from .label import LABEL_HELP, label
 from .propagate import PROPAGATE_HELP, propagate
@@ -52,13 +53,13 @@ def options(
     """What stands before the command's name."""
 
 
-app.command("demo", help=DEMO_HELP)(guarded(demo))
-app.command("label", help=LABEL_HELP, no_args_is_help=True)(guarded(label))
-app.command("propagate", help=PROPAGATE_HELP, no_args_is_help=True)(guarded(propagate))
-app.command("embed", help=EMBED_HELP, no_args_is_help=True)(guarded(embed))
-app.command("cluster", help=CLUSTER_HELP, no_args_is_help=True)(guarded(cluster))
-app.command("inspect", help=INSPECT_HELP, no_args_is_help=True)(guarded(inspect))
-app.command("reproduce", help=REPRODUCE_HELP)(guarded(reproduce))
+app.command("demo", cls=TwoHelps, help=DEMO_HELP)(guarded(demo))
+app.command("label", cls=TwoHelps, help=LABEL_HELP, no_args_is_help=True)(guarded(label))
+app.command("propagate", cls=TwoHelps, help=PROPAGATE_HELP, no_args_is_help=True)(guarded(propagate))
+app.command("embed", cls=TwoHelps, help=EMBED_HELP, no_args_is_help=True)(guarded(embed))
+app.command("cluster", cls=TwoHelps, help=CLUSTER_HELP, no_args_is_help=True)(guarded(cluster))
+app.command("inspect", cls=TwoHelps, help=INSPECT_HELP, no_args_is_help=True)(guarded(inspect))
+app.command("reproduce", cls=TwoHelps, help=REPRODUCE_HELP)(guarded(reproduce))
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from ..divergences import NAMES
 from ..documents.features import SCALES, TextSettings
 from ..documents.holdout import MAX_SHARE, MIN_SHARE
 from ..documents.settings import WalkSettings
+from .help import RARE
 
 
 def parse_bandwidth(text: str) -> float | str:
@@ -100,9 +101,9 @@ def option(*names: str, help: str, metavar: str | None = None, **more: Any) -> A
     return typer.Option(*names, help=help, metavar=metavar, show_default=False, **more)
 
 
-def count(*names: str, help: str, low: int, metavar: str = "N") -> Any:
+def count(*names: str, help: str, low: int, metavar: str = "N", **more: Any) -> Any:
     """An option whose value is an integer from ``low`` on."""
-    return option(*names, help=help, metavar=metavar, parser=at_least(low))
+    return option(*names, help=help, metavar=metavar, parser=at_least(low), **more)
 
 
 Input = Annotated[Path, typer.Argument(metavar="INPUT", show_default=False, hidden=True)]
@@ -110,10 +111,15 @@ Output = Annotated[Path, option("--output", "-o", help="To .csv, .tsv, .jsonl or
 Text = Annotated[str | None, option("--text", help='Column of texts; default "text".', metavar="COLUMN")]
 Id = Annotated[str | None, option("--id", help='Column of ids; default "id".', metavar="COLUMN")]
 EscapeFormulas = Annotated[
-    bool, option("--escape-formulas", help="Write ' before texts that begin a formula.")
+    bool, option("--escape-formulas", help="Write ' before texts that begin a formula.", rich_help_panel=RARE)
 ]
-Missing = Annotated[str | None, option("--missing", help="A label that means: none.", metavar="WORD")]
-Encoding = Annotated[str | None, option("--encoding", help="Of the text; default: guessed.", metavar="NAME")]
+Missing = Annotated[
+    str | None, option("--missing", help="A label that means: none.", metavar="WORD", rich_help_panel=RARE)
+]
+Encoding = Annotated[
+    str | None,
+    option("--encoding", help="Of the text; default: guessed.", metavar="NAME", rich_help_panel=RARE),
+]
 
 Divergence = Annotated[
     Any,
@@ -133,12 +139,22 @@ Scale = Annotated[
     Any, option("--scale", help="auto, tfidf, standard or none.", metavar="HOW", parser=one_of(*SCALES))
 ]
 Ngrams = Annotated[
-    Any, option("--ngrams", help="Lengths of terms, such as 1-2.", metavar="N", parser=parse_ngrams)
+    Any,
+    option(
+        "--ngrams",
+        help="Lengths of terms, such as 1-2.",
+        metavar="N",
+        parser=parse_ngrams,
+        rich_help_panel=RARE,
+    ),
 ]
-Chars = Annotated[bool, option("--chars", help="Terms of characters, not of words.")]
-MinDf = Annotated[Any, count("--min-df", help="Leave out terms of fewer documents.", low=1)]
+Chars = Annotated[bool, option("--chars", help="Terms of characters, not of words.", rich_help_panel=RARE)]
+MinDf = Annotated[
+    Any, count("--min-df", help="Leave out terms of fewer documents.", low=1, rich_help_panel=RARE)
+]
 StopWords = Annotated[
-    str | None, option("--stop-words", help="english, or a file of words.", metavar="WORDS")
+    str | None,
+    option("--stop-words", help="english, or a file of words.", metavar="WORDS", rich_help_panel=RARE),
 ]
 
 Seed = Annotated[Any, count("--seed", help="Of the random choices; default 0.", low=0)]
@@ -147,7 +163,7 @@ Jobs = Annotated[
 ]
 Quiet = Annotated[bool, option("--quiet", "-q", help="Print errors only.")]
 Json = Annotated[bool, option("--json", help="Print one JSON object instead.")]
-Debug = Annotated[bool, option("--debug", help="Show the traceback of an error.")]
+Debug = Annotated[bool, option("--debug", help="Show the traceback of an error.", rich_help_panel=RARE)]
 
 
 def text_settings(ngrams: Any, chars: bool, min_df: int | None, stop_words: str | None) -> TextSettings:

@@ -169,7 +169,10 @@ def _middle(X: Float) -> Float:  # (N, d) -> (d,)
 
 
 def _far_columns(X: Any) -> Float | None:  # CSR (N, d) -> (d,)
-    """The middle of each column that is stored in most rows, far from 0 beside its spread; else 0."""
+    """The middle of each column that is stored in most rows, far from 0 beside its spread; else 0.
+
+    None unless rows get far shorter by it: a word in every document has such a column, and costs no digits.
+    """
     count = np.bincount(X.indices, minlength=X.shape[1])
     often = np.flatnonzero(2 * count > X.shape[0])
     if not often.size:
@@ -181,20 +184,22 @@ def _far_columns(X: Any) -> Float | None:  # CSR (N, d) -> (d,)
         middle = np.median(stored)
         if abs(middle) > _FAR * np.median(np.abs(stored - middle)):
             offset[column] = middle
-    return offset if offset.any() else None
+    length = np.asarray(X.multiply(X).sum(axis=1)).ravel()  # squared, as that of the shifted rows
+    after = length - 2 * (X @ offset) + offset @ offset
+    return offset if np.median(length) > _FAR**2 * np.median(after) else None
 
 
-def _shifted(X: Any, offset: Float) -> Any:  # CSR (N, d), (d,) -> CSR (N, d)
-    """X less the offset in every row: columns with an offset become full."""
+def shifted(X: Any, offset: Float) -> Any:  # CSR (N, d), (d,) -> CSR (N, d)
+    """Sparse X less the offset in every row: columns with an offset become full."""
     columns = np.flatnonzero(offset)
     n_rows = X.shape[0]
     first = np.arange(n_rows + 1) * len(columns)
     rows = sparse.csr_array(
         (np.tile(offset[columns], n_rows), np.tile(columns, n_rows), first), shape=X.shape
     )
-    shifted = sparse.csr_array(X - rows)
-    shifted.sort_indices()
-    return shifted
+    difference = sparse.csr_array(X - rows)
+    difference.sort_indices()
+    return difference
 
 
 def _dense(X: Any, divergence: BregmanDivergence) -> Any:
@@ -227,7 +232,7 @@ def _lift_dense(X: Float, lifting: Lifting) -> Lifted:
 def _lift_sparse(X: Any, lifting: Lifting) -> Lifted:
     divergence, e = lifting.divergence, lifting.smoothing
     if lifting.offset is not None:
-        X = _shifted(X, lifting.offset)
+        X = shifted(X, lifting.offset)
     if np.ndim(lifting.scale):
         X = _with_data(X, X.data * np.asarray(lifting.scale)[X.indices])
     phi_e, grad_e = divergence.phi(e), divergence.grad(e)
