@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
 PROPAGATE_HELP = """Label all documents from the labels of a few.
 
-\b
 INPUT: .csv .tsv .jsonl .parquet, a folder of texts, .mtx .svm .npz .npy.
 Writes id, label, confidence, runner_up, entropy, given; in INPUT's order.
-Example:
+
+\b
+Examples:
   bvdt propagate docs.csv --labels topic -o out.csv --save topics.bvdt
+  bvdt propagate new.csv --model topics.bvdt -o new-out.csv
 """
 
 PRIORS = {"auto": "auto", "walk": None, "linear": "linear", "naive-bayes": "naive_bayes"}
