@@ -11,19 +11,17 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._support.arrays import UNREADABLE
 from .._support.atomic import atomic
 
 __all__ = ["CORPORA", "Corpus", "CorpusInfo", "corpus_info", "load_corpus", "save_corpus"]
 
-# As NumPy tells of an array's header that it cannot read, and zipfile of a member with a password.
-_HEADERS = (SyntaxError, TokenError, RecursionError, RuntimeError, NotImplementedError)
 KEYS = ("data", "indices", "indptr", "shape", "labels", "class_names")
 
 
@@ -117,7 +115,7 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             missing = [key for key in KEYS if key not in stored.files]
             arrays = {} if missing else {key: stored[key] for key in KEYS}
-    except (zipfile.BadZipFile, EOFError, ValueError, zlib.error, *_HEADERS) as error:
+    except (zipfile.BadZipFile, EOFError, ValueError, zlib.error, *UNREADABLE) as error:
         raise ValueError(f"{path} is a damaged file of counts: {error}") from error
     if missing:
         raise ValueError(f"{path} is not a file of counts: it has no array {missing[0]!r}")

@@ -12,21 +12,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..._support import memory
+from ..._support.arrays import UNREADABLE
 from ...lifting import check_readable
 from .encoding import TooLargeError, open_bytes
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".feat", ".dat")
 CSR_KEYS = {"data", "indices", "indptr", "shape"}
 DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, KeyError)
-# As NumPy tells of an array's header that it cannot read, and zipfile of a member with a password.
-HEADERS = (SyntaxError, TokenError, RecursionError, RuntimeError, NotImplementedError)
 
 
 @dataclass(frozen=True)
@@ -72,15 +70,31 @@ def _read_market(path: Path) -> Any:
 
 @contextmanager
 def _plain(path: Path) -> Iterator[Path]:
-    """The file, or what it unpacks to: SciPy's reader ends the process when a stream of Python's raises."""
-    if path.suffix.lower() != ".gz":
+    """A file that SciPy's reader survives: unpacked, without the byte 0, ended by a line break.
+
+    It ends the process when a stream of Python's raises, and runs past the end of its buffer where a line
+    holds the byte 0 or the last line is not ended.
+    """
+    if path.suffix.lower() != ".gz" and _ends_a_line(path):
         yield path
         return
     with TemporaryDirectory() as folder:
-        unpacked = Path(folder) / "unpacked.mtx"
-        with open_bytes(path) as packed, open(unpacked, "wb") as file:
-            shutil.copyfileobj(packed, file)
-        yield unpacked
+        plain = Path(folder) / "plain.mtx"
+        with open_bytes(path) as given, open(plain, "wb") as file:
+            shutil.copyfileobj(given, file)
+            file.write(b"\n")
+        _ends_a_line(plain)
+        yield plain
+
+
+def _ends_a_line(path: Path) -> bool:
+    part = last = b""
+    with open(path, "rb") as file:
+        while part := file.read(1 << 20):
+            if b"\0" in part:
+                raise ValueError("it holds the byte 0, which no text does")
+            last = part
+    return last.endswith(b"\n")
 
 
 def _read_svmlight(path: Path) -> Matrix:
@@ -147,7 +161,7 @@ def load_arrays(path: Path, kind: str) -> Any:
                 unpacked = sum(member.file_size for member in stored.zip.infolist())
                 memory.require(unpacked, f"{path} unpacked")
             return stored if isinstance(stored, np.ndarray) else {name: stored[name] for name in stored.files}
-    except (ValueError, *DAMAGE, *HEADERS) as error:
+    except (ValueError, *DAMAGE, *UNREADABLE) as error:
         raise _damaged(path, kind, error) from error
 
 
@@ -167,7 +181,7 @@ def _read_npz(path: Path) -> Matrix:
     arrays = {"X": arrays} if isinstance(arrays, np.ndarray) else arrays
     try:
         X = _points(path, arrays)
-    except (ValueError, TypeError, AttributeError, IndexError, KeyError, *HEADERS) as error:
+    except (ValueError, TypeError, AttributeError, IndexError, KeyError, *UNREADABLE) as error:
         raise _damaged(path, kind, error) from error
     rows = {name: array for name, array in arrays.items() if array.shape == X.shape[:1]}
     fields = {name: as_strings(path, array) for name, array in rows.items() if name not in CSR_KEYS}
