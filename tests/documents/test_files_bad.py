@@ -103,7 +103,7 @@ MATRICES = [
         "row 2, column 1 needs a",
     ),
     ("m.mtx", "%%MatrixMarket matrix coordinate complex general\n2 2 1\n2 1 1 1\n", {}, "needs real numbers"),
-    ("m.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1\0 2 1\n", {}, "holds the byte 0"),
+    ("m.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1\0 1\n", {}, "no number"),
     ("m.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1" + "a" * 70_000, {}, "truncated"),
     ("m.npy", HUGE, {}, "is not an array in NumPy's format"),
     ("m.mtx.gz", b"not packed", {}, "is not a Matrix Market file"),

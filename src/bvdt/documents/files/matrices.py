@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -21,6 +17,7 @@ from ..._support import memory
 from ..._support.arrays import UNREADABLE
 from ...lifting import check_readable
 from .encoding import TooLargeError, open_bytes
+from .market import parse_market
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".feat", ".dat")
 CSR_KEYS = {"data", "indices", "indptr", "shape"}
@@ -56,45 +53,13 @@ def read_matrix(path: Path, suffix: str) -> Matrix:
 
 
 def _read_market(path: Path) -> Any:
-    from scipy.io import mmread
-
     try:
-        with _plain(path) as plain:
-            X = mmread(plain)
+        with open_bytes(path) as file:
+            return parse_market(file.read())
     except TooLargeError:
         raise
-    except (ValueError, OverflowError, *DAMAGE) as error:
+    except (ValueError, *DAMAGE) as error:
         raise _damaged(path, "a Matrix Market file", error) from error
-    return sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
-
-
-@contextmanager
-def _plain(path: Path) -> Iterator[Path]:
-    """A file that SciPy's reader survives: unpacked, without the byte 0, ended by a line break.
-
-    It ends the process when a stream of Python's raises, and runs past the end of its buffer where a line
-    holds the byte 0 or the last line is not ended.
-    """
-    if path.suffix.lower() != ".gz" and _ends_a_line(path):
-        yield path
-        return
-    with TemporaryDirectory() as folder:
-        plain = Path(folder) / "plain.mtx"
-        with open_bytes(path) as given, open(plain, "wb") as file:
-            shutil.copyfileobj(given, file)
-            file.write(b"\n")
-        _ends_a_line(plain)
-        yield plain
-
-
-def _ends_a_line(path: Path) -> bool:
-    part = last = b""
-    with open(path, "rb") as file:
-        while part := file.read(1 << 20):
-            if b"\0" in part:
-                raise ValueError("it holds the byte 0, which no text does")
-            last = part
-    return last.endswith(b"\n")
 
 
 def _read_svmlight(path: Path) -> Matrix:
@@ -157,10 +122,12 @@ def load_arrays(path: Path, kind: str) -> Any:
     try:
         with open(path, "rb") as file:  # NumPy leaves a file open that it cannot read
             stored = np.load(file, allow_pickle=False)
-            if not isinstance(stored, np.ndarray):
+            if isinstance(stored, np.ndarray):
+                return stored
+            with stored:
                 unpacked = sum(member.file_size for member in stored.zip.infolist())
                 memory.require(unpacked, f"{path} unpacked")
-            return stored if isinstance(stored, np.ndarray) else {name: stored[name] for name in stored.files}
+                return {name: stored[name] for name in stored.files}
     except (ValueError, *DAMAGE, *UNREADABLE) as error:
         raise _damaged(path, kind, error) from error
 
