@@ -87,6 +87,15 @@ fuzz-sanitize:
 bench: install
 	$(BIN)/python benchmarks/run.py
 
+# What is committed beside the last release (or BASE=COMMIT), each built and measured in turn, in a few minutes.
+BASE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
+bench-quick:
+	@test -n "$(BASE)" || { echo "There is no release to compare with yet: make bench-quick BASE=COMMIT"; exit 2; }
+	test -x .venv-bench/asv/bin/asv || { $(PYTHON) -m venv .venv-bench/asv && \
+	    .venv-bench/asv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt asv virtualenv; }
+	cd benchmarks && ../.venv-bench/asv/bin/asv machine --yes >/dev/null && \
+	    ../.venv-bench/asv/bin/asv continuous --interleave-rounds -a rounds=2 --factor 1.1 $(BASE) HEAD
+
 # Pages, reference and the gallery, whose examples run; a broken link or an example that fails stops it.
 docs: install
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs site
