@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
 import re
 from pathlib import Path
 
@@ -26,6 +28,26 @@ def test_every_public_name_is_in_the_reference():
     pages = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "reference").glob("*.md"))
     missing = [name for name in bvdt.__all__ if name not in ROOMS and f":: bvdt.{name}\n" not in pages]
     assert missing == []
+
+
+PUBLIC = {
+    f"{room.__name__}.{name}": getattr(room, name)
+    for room in (bvdt, bvdt.divergences, bvdt.datasets)
+    for name in room.__all__
+    if callable(getattr(room, name))
+}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_has_an_example_that_runs(name):
+    text = inspect.getdoc(PUBLIC[name])
+    test = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
+    assert test.examples
+    told: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).run(
+        test, out=told.append
+    )
+    assert not told, "".join(told)
 
 
 def test_every_page_is_in_the_site():

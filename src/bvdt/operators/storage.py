@@ -75,6 +75,18 @@ def load(
 
     A divergence of your own φ is code and is not in the file: give it again as ``divergence`` if new points
     are to be lifted (``op.extend``); everything else works without.
+
+    Examples
+    --------
+    >>> import bvdt
+    >>> X = [[0.0], [1.0], [3.0], [4.5]]
+    >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, random_state=0)
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     op.save(f"{folder}/walk.bvdt")
+    ...     again = bvdt.load(f"{folder}/walk.bvdt")
+    >>> bool((again.toarray() == op.toarray()).all())
+    True
     """
     return operator_from(path, *read(path), divergence=divergence, n_jobs=n_jobs)
 
