@@ -1,9 +1,11 @@
 """Transition matrices as linear operators: one tree, a forest, a near field, the exact matrix, new points."""
 
+from .base import RealOperator
 from .build import transition_matrix
 from .exact import exact_rows, exact_transition_matrix
 from .forest import ForestOperator
 from .near_field import NearField, near_weights
+from .neighbours import nearest_centres
 from .products import CoarsestProduct
 from .single_tree import TransitionOperator
 from .symmetrized import SymmetrizedOperator
@@ -13,11 +15,13 @@ __all__ = [
     "CoarsestProduct",
     "ForestOperator",
     "NearField",
+    "RealOperator",
     "SymmetrizedOperator",
     "TransitionOperator",
     "WalkOperator",
     "exact_rows",
     "exact_transition_matrix",
     "near_weights",
+    "nearest_centres",
     "transition_matrix",
 ]

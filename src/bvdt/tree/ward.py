@@ -77,6 +77,26 @@ def ward_tree(
     return limit_depth(Tree.from_merges(linkage), most=int(4 * math.log2(n_points) + 50))
 
 
+def ward_tree_of_means(
+    x: Float,  # (n, d)
+    h: Float,  # (n, d)
+    weight: Float,  # (n,)
+    *,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Tree:
+    """Ward tree whose leaves are clusters, known by their means in lifted form and their weights."""
+    linkage = np.empty((len(weight) - 1, 2), np.int32)
+    clusters = Clusters((np.ascontiguousarray(x), np.ascontiguousarray(h)), np.asarray(weight, float))
+    chunks = [_SMALL, _SMALL]
+    _agglomerate(clusters, linkage, chunks, _DENSE[2], generator(random_state), n_threads(n_jobs), _untold)
+    return Tree.from_merges(linkage)
+
+
+def _untold(_: int) -> None:
+    """Progress of work too short to be told."""
+
+
 def varied(n_points: int, rng: np.random.Generator) -> dict[str, int]:
     """Options for one more tree over the same points: small data, one chunk by default, are cut as well.
 
