@@ -18,14 +18,9 @@ from . import shard
 from .executors import Executor, Reference
 from .regions import RegionMeans, Regions, grow_regions, plan_shards
 from .shard import Summary
+from .sizing import sizes
 from .survey import survey
 from .top import Top, TopSolution
-
-# Regions at most; for sparse data, whose means are nearly full vectors, fewer.
-_REGIONS, _SPARSE_REGIONS = 2048, 128
-_PER_REGION = 500  # points that a region has at least, in the mean
-# Points of a shard: few enough for a worker's memory, and eight shards at least for eight workers to share.
-_SHARD_POINTS, _SPARSE_SHARD_POINTS, _SHARDS = 250_000, 60_000, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +82,7 @@ def build_shards(
     """One valid tree over all rows, in pieces: the shards' own trees, and the sums for the top one."""
     rng = generator(random_state)
     found = survey(executor, slabs, lengths, get(divergence), smoothing, rng)
-    most, points = _sizes(found.n_points, found.lifting.sparse, shard_points)
+    most, points = sizes(found.n_points, found.lifting.sparse, shard_points)
     sample = found.lifting.transform(found.sample)
     regions, means = grow_regions(sample, most, rng, executor.n_jobs)
     layout, assigned = _shuffle_plan(executor, slabs, lengths, found.lifting, regions, means, points)
@@ -101,14 +96,6 @@ def build_shards(
     own = _regions_of(executor, homes)
     summaries = executor.gather(told)
     return Shards(executor, layout, found.lifting, regions, means, homes, lifted, trees, summaries, own)
-
-
-def _sizes(n_points: int, is_sparse: bool, shard_points: int | None) -> tuple[int, int]:
-    """Regions at most, and points of a shard."""
-    most, usual = (_SPARSE_REGIONS, _SPARSE_SHARD_POINTS) if is_sparse else (_REGIONS, _SHARD_POINTS)
-    points = shard_points or min(usual, max(2, -(-n_points // _SHARDS)))
-    enough = 8 * -(-n_points // points)  # several regions per shard
-    return max(enough, min(most, n_points // _PER_REGION)), points
 
 
 def _shuffle_plan(

@@ -21,7 +21,7 @@ from . import near_field, shard
 from .building import Shards, build_shards, resolve, solve_shards
 from .columns import Columns
 from .executors import Executor, Reference
-from .top import Top, TopSolution, leaf_order, whole_blocks, whole_sizes
+from .top import Top, leaf_order, whole_blocks, whole_sizes
 
 _MOST = 2**30  # points of a tree on one machine, whose nodes are 32-bit numbers
 
@@ -218,8 +218,9 @@ def build_operator(
     near: int = 0,
     shard_points: int | None = None,
     random_state: Any = None,
+    kind: type[ShardedOperator] = ShardedOperator,
 ) -> ShardedOperator:
-    """Data in slabs in, the walk over them out."""
+    """Data in slabs in, the walk over them out; ``kind`` is a door's own kind of operator."""
     shards = build_shards(
         executor,
         slabs,
@@ -229,7 +230,4 @@ def build_operator(
         shard_points=shard_points,
         random_state=random_state,
     )
-    return ShardedOperator(shards, bandwidth, near)
-
-
-__all__ = ["ShardedOperator", "TopSolution", "build_operator"]
+    return kind(shards, bandwidth, near)

@@ -1,0 +1,189 @@
+"""Functions of shards as Dask tasks: futures hold what they return, the scheduler makes anew what a worker
+lost.
+
+All tasks are pure functions of their arguments, and the small arrays that the driver adds travel inside the
+tasks: nothing is scattered, so every result can be computed again from the slabs.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import itertools
+import operator
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from distributed import Client, KilledWorker, wait
+from distributed.client import Future
+
+from .._support.memory import GIB
+from .._support.progress import Progress, stage
+
+_POLL = 1.0  # seconds between two looks at the workers
+
+
+class DaskExecutor:
+    """Runs functions on the workers of a Dask client.
+
+    Parameters
+    ----------
+    n_jobs : threads of one task's kernels; 1 leaves the cores to Dask's own threads.
+    retries : how often work that a dying worker took with it begins again, beyond Dask's own
+        ``distributed.scheduler.allowed-failures``.
+    patience : seconds without any worker after which to give up.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        n_jobs: int | None = 1,
+        retries: int = 2,
+        patience: float = 30.0,
+        progress: Progress = False,
+    ) -> None:
+        self.client, self.n_jobs, self.progress = client, n_jobs, progress
+        self.retries, self.patience = retries, patience
+
+    def put(self, value: Any) -> Future:
+        return self.map("constants", identity, [value])[0]
+
+    def map(self, title: str, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Future]:
+        token = uuid.uuid4().hex[:12]
+        name = f"bvdt-{title.replace(' ', '-')}-{token}"
+        calls = list(zip(*arguments, strict=True))
+        keys = [f"{name}-{number}" for number in range(len(calls))]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sending large graph")  # columns of the driver's own
+            # One graph for all calls: a submission of its own for each takes ten times as long.
+            columns = zip(*calls, strict=True)
+            return list(self.client.map(function, *columns, key=keys, pure=False)) if calls else []
+
+    def unpack(self, references: Sequence[Future], counts: Sequence[int]) -> list[list[Future]]:
+        pairs = [(f, k) for f, count in zip(references, counts, strict=True) for k in range(count)]
+        if not pairs:
+            return [[] for _ in counts]
+        token = uuid.uuid4().hex[:12]
+        keys = [f"bvdt-item-{token}-{number}" for number in range(len(pairs))]
+        sources, places = zip(*pairs, strict=True)
+        items = iter(self.client.map(operator.getitem, sources, places, key=keys, pure=False))
+        return [list(itertools.islice(items, count)) for count in counts]
+
+    def gather(self, references: Sequence[Future]) -> list[Any]:
+        futures = list(references)
+        title = _title(futures)
+        with stage(self.progress, title, len(futures)) as advance:
+            self._wait(futures, title, advance)
+        return list(self.client.gather(futures))
+
+    def _wait(self, futures: list[Future], title: str, advance: Callable[[int], None]) -> None:
+        """Until all are there; an error of one is raised at once, and so is the want of workers."""
+        pending, seen, tried = set(futures), time.monotonic(), 0
+        while pending:
+            with suppress(TimeoutError):
+                wait(list(pending), timeout=_POLL)
+            done = {future for future in pending if future.status != "pending"}
+            for future in [f for f in done if f.status != "finished"]:
+                tried += 1
+                self._again_or_raise(future, title, tried)
+                done.discard(future)
+            pending -= done
+            advance(len(done))
+            if done or not pending or self._n_workers():
+                seen = time.monotonic()
+            elif time.monotonic() - seen > self.patience:
+                raise RuntimeError(
+                    f"bvdt.dask needs a worker to go on with {title}; the cluster has had none for "
+                    f"{self.patience:.0f} s"
+                )
+
+    def _n_workers(self) -> int:
+        if self.client.status != "running":
+            raise RuntimeError(f"bvdt.dask needs its client connected; its status is {self.client.status!r}")
+        return len(self.client.scheduler_info(n_workers=-1)["workers"])
+
+    def _again_or_raise(self, future: Future, title: str, tried: int) -> None:
+        error = future.exception() if future.status == "error" else None
+        if error is None:
+            raise RuntimeError(
+                f"bvdt.dask needs its tasks kept; one of {title} was {future.status}, as when the cluster is "
+                "restarted or the data it began from are gone"
+            )
+        if not isinstance(error, KilledWorker):
+            raise error
+        if tried > self.retries:
+            raise RuntimeError(
+                f"bvdt.dask needs workers that live through {title}; one died {tried} times more often than "
+                f"Dask tolerates (retries={self.retries}). Too little memory is the usual reason: give "
+                "workers more, or shards fewer points with shard_points="
+            ) from error
+        self.client.retry([future])
+
+
+def identity(value: Any) -> Any:
+    return value
+
+
+def _title(futures: list[Future]) -> str:
+    """What the tasks are, from their keys."""
+    parts = str(futures[0].key).split("-")[1:-2] if futures else []
+    return " ".join(parts) or "work"
+
+
+# -- before any work ----------------------------------------------------------------------------------------
+
+
+def find_client(client: Client | None) -> Client:
+    """The client given, or Dask's current one."""
+    if client is not None:
+        if not isinstance(client, Client):
+            raise TypeError(f"client needs a distributed.Client; got a {type(client).__name__}")
+        return client
+    from distributed import get_client
+
+    try:
+        return get_client()
+    except ValueError:
+        raise ValueError(
+            "bvdt.dask needs a cluster: client=distributed.Client(address), or Client() for this machine's "
+            "cores; or memory_limit= to work without one, with files"
+        ) from None
+
+
+def check_workers(client: Client, patience: float = 30.0) -> None:
+    """Every worker has this version of the package, or an error names the first that has not."""
+    begin = time.monotonic()
+    while not client.scheduler_info(n_workers=-1)["workers"]:
+        if time.monotonic() - begin > patience:
+            raise RuntimeError(f"bvdt.dask needs a worker; the cluster has had none for {patience:.0f} s")
+        time.sleep(0.1)
+    ours = importlib.metadata.version("bvdt")
+    # A function of the standard library: one of bvdt's own could not be read where bvdt is missing.
+    told = client.run(importlib.metadata.version, "bvdt", on_error="return")
+    for address, theirs in told.items():
+        if isinstance(theirs, Exception):
+            raise RuntimeError(f"bvdt.dask needs bvdt {ours} on every worker; {address} has none")
+        if theirs != ours:
+            raise RuntimeError(f"bvdt.dask needs bvdt {ours} on every worker; {address} has {theirs}")
+
+
+def check_memory(client: Client, n_bytes: float, purpose: str) -> None:
+    """Refuses work that no shard of which would fit into a worker's memory, and says by how much."""
+    limits = {
+        address: info["memory_limit"]
+        for address, info in client.scheduler_info(n_workers=-1)["workers"].items()
+        if info["memory_limit"]
+    }
+    if not limits:
+        return
+    address = min(limits, key=lambda name: limits[name])
+    if n_bytes > limits[address]:
+        missing = (n_bytes - limits[address]) / GIB
+        raise MemoryError(
+            f"{purpose} needs {n_bytes / GIB:.2g} GiB on a worker; {address} has a memory limit of "
+            f"{limits[address] / GIB:.2g} GiB, {missing:.2g} GiB too little; shard_points= makes it smaller"
+        )
