@@ -14,16 +14,16 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any
 
-from distributed import Client, KilledWorker, wait
+from distributed import Client, KilledWorker
 from distributed.client import Future
 
 from .._support.memory import GIB
 from .._support.progress import Progress, stage
 
-_POLL = 1.0  # seconds between two looks at the workers
+_POLL = 0.03  # seconds between two looks at the futures (``distributed.wait`` needs a default client)
+_LOOK = 1.0  # seconds between two looks at the workers
 
 
 class DaskExecutor:
@@ -68,7 +68,8 @@ class DaskExecutor:
         if not pairs:
             return [[] for _ in counts]
         token = uuid.uuid4().hex[:12]
-        keys = [f"bvdt-item-{token}-{number}" for number in range(len(pairs))]
+        title = _title(list(references)).replace(" ", "-")
+        keys = [f"bvdt-{title}-{token}-{number}" for number in range(len(pairs))]
         sources, places = zip(*pairs, strict=True)
         items = iter(self.client.map(operator.getitem, sources, places, key=keys, pure=False))
         return [list(itertools.islice(items, count)) for count in counts]
@@ -82,10 +83,8 @@ class DaskExecutor:
 
     def _wait(self, futures: list[Future], title: str, advance: Callable[[int], None]) -> None:
         """Until all are there; an error of one is raised at once, and so is the want of workers."""
-        pending, seen, tried = set(futures), time.monotonic(), 0
+        pending, seen, looked, tried, pause = set(futures), time.monotonic(), 0.0, 0, 1e-3
         while pending:
-            with suppress(TimeoutError):
-                wait(list(pending), timeout=_POLL)
             done = {future for future in pending if future.status != "pending"}
             for future in [f for f in done if f.status != "finished"]:
                 tried += 1
@@ -93,13 +92,18 @@ class DaskExecutor:
                 done.discard(future)
             pending -= done
             advance(len(done))
-            if done or not pending or self._n_workers():
-                seen = time.monotonic()
-            elif time.monotonic() - seen > self.patience:
+            now = time.monotonic()
+            if done:
+                seen, pause = now, 1e-3
+            elif now - looked > _LOOK:
+                looked, seen = now, now if self._n_workers() else seen
+            if now - seen > self.patience:
                 raise RuntimeError(
                     f"bvdt.dask needs a worker to go on with {title}; the cluster has had none for "
                     f"{self.patience:.0f} s"
                 )
+            time.sleep(pause if pending else 0.0)
+            pause = min(2 * pause, _POLL)
 
     def _n_workers(self) -> int:
         if self.client.status != "running":
