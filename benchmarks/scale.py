@@ -118,10 +118,11 @@ def count_bytes() -> None:
     tcp.TCP.write = counted
 
 
-def written() -> int:
+def written() -> tuple[int, int]:
+    """This process, and the bytes that it wrote."""
     from distributed.comm import tcp
 
-    return int(tcp.TCP.bvdt_written)
+    return os.getpid(), int(tcp.TCP.bvdt_written)
 
 
 def between_workers(dask_worker: Any) -> int:
@@ -131,8 +132,9 @@ def between_workers(dask_worker: Any) -> int:
 
 def all_bytes(client: Any) -> tuple[int, int]:
     """Written by all processes to all connections, and of it between workers."""
-    everyone = [written(), client.run_on_scheduler(written), *client.run(written).values()]
-    return sum(everyone), sum(client.run(between_workers).values())
+    # By process: a LocalCluster's scheduler lives in the driver's.
+    everyone = dict([written(), client.run_on_scheduler(written), *client.run(written).values()])
+    return sum(everyone.values()), sum(client.run(between_workers).values())
 
 
 def traffic(n_points: int, n_features: int, near: int) -> None:
@@ -191,8 +193,7 @@ def listed_elsewhere(near: Any) -> int:
 
 
 def _columns(op: DaskOperator, k: int) -> Columns:
-    executor = op._executor
-    parts = executor.map("columns", many_ones, op.shard_sizes, [k] * op.n_shards)
+    parts = op.map("columns", many_ones, op.shard_sizes, [k] * op.n_shards)
     return Columns(parts, k, np.dtype(np.float64))
 
 

@@ -8,6 +8,7 @@ except ImportError as error:
     raise ImportError("bvdt.dask needs Dask, the extra dask of bvdt: pip install 'bvdt[dask]'") from error
 
 from .labelling import LabelPropagation
+from .texts import text_features
 from .walk import DaskOperator, propagate_labels, transition_matrix
 
-__all__ = ["DaskOperator", "LabelPropagation", "propagate_labels", "transition_matrix"]
+__all__ = ["DaskOperator", "LabelPropagation", "propagate_labels", "text_features", "transition_matrix"]

@@ -21,6 +21,7 @@ from distributed.client import Future
 
 from .._support.memory import GIB
 from .._support.progress import Progress, stage
+from ..sharded.executors import Place
 
 _POLL = 0.03  # seconds between two looks at the futures (``distributed.wait`` needs a default client)
 _LOOK = 1.0  # seconds between two looks at the workers
@@ -52,16 +53,33 @@ class DaskExecutor:
     def put(self, value: Any) -> Future:
         return self.map("constants", identity, [value])[0]
 
-    def map(self, title: str, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Future]:
-        token = uuid.uuid4().hex[:12]
-        name = f"bvdt-{title.replace(' ', '-')}-{token}"
+    def places(self, references: Sequence[Future]) -> list[Place]:
+        """The worker of each; of several the first."""
+        held = self.client.who_has(list(references))
+        return [min(held.get(future.key) or [""]) or None for future in references]
+
+    def map(
+        self,
+        title: str,
+        function: Callable[..., Any],
+        *arguments: Sequence[Any],
+        at: Sequence[Place] | None = None,
+    ) -> list[Future]:
         calls = list(zip(*arguments, strict=True))
-        keys = [f"{name}-{number}" for number in range(len(calls))]
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Sending large graph")  # columns of the driver's own
-            # One graph for all calls: a submission of its own for each takes ten times as long.
-            columns = zip(*calls, strict=True)
-            return list(self.client.map(function, *columns, key=keys, pure=False)) if calls else []
+        name = f"bvdt-{title.replace(' ', '-')}-{uuid.uuid4().hex[:12]}"
+        out: list[Future] = [None] * len(calls)
+        # One graph for all calls at a place: a submission of its own for each takes ten times as long.
+        for place in sorted({*(at or [None])}, key=str):
+            numbers = [k for k in range(len(calls)) if at is None or at[k] == place]
+            where = {} if place is None else {"workers": [place], "allow_other_workers": True}
+            columns = zip(*(calls[k] for k in numbers), strict=True)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="Sending large graph")  # the driver's own columns
+                keys = [f"{name}-{k}" for k in numbers]
+                found = self.client.map(function, *columns, key=keys, pure=False, **where) if numbers else []
+            for k, future in zip(numbers, found, strict=True):
+                out[k] = future
+        return out
 
     def unpack(self, references: Sequence[Future], counts: Sequence[int]) -> list[list[Future]]:
         pairs = [(f, k) for f, count in zip(references, counts, strict=True) for k in range(count)]

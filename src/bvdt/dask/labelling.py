@@ -119,7 +119,7 @@ class LabelPropagation:
         k = len(self.classes_)
         classes = executor.put(self.classes_)
         encoded = executor.map("labels", encoded_labels, slabs, [classes] * len(slabs))
-        Y0 = column.from_slabs(executor, layout, encoded, k, np.float64)
+        Y0 = column.from_slabs(executor, layout, encoded, k, np.float64, op.places)
         counts = np.sum([self._counts(labels, n) for labels, n in known], axis=0)
         solve = spread_scores if self.mode == "spread" else walk_scores
         scores, self.n_iter_ = solve(op, Y0, self.alpha, self.n_iter, self.tol)

@@ -45,7 +45,7 @@ class DaskOperator(ShardedOperator):
         dtype = np.float32 if v.dtype == np.float32 else np.float64
         width = 1 if v.ndim == 1 else int(v.shape[1])
         typed = self._executor.map("columns", np.asarray, parts, [dtype] * len(parts))
-        return column.from_slabs(self._executor, layout, typed, width, dtype)
+        return column.from_slabs(self._executor, layout, typed, width, dtype, self.places)
 
     def to_dask(self, v: Columns) -> Any:  # (N, k)
         """Columns as a Dask array in X's order."""

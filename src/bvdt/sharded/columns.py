@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from . import shard
 from .building import Layout, by_shard
-from .executors import Executor, Reference
+from .executors import Executor, Place, Reference
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,20 +24,27 @@ class Columns:
 
 
 def from_slabs(
-    executor: Executor, layout: Layout, slabs: Sequence[Any], width: int, dtype: DTypeLike
+    executor: Executor,
+    layout: Layout,
+    slabs: Sequence[Any],
+    width: int,
+    dtype: DTypeLike,
+    places: Sequence[Place] | None = None,
 ) -> Columns:
-    """Columns given slab by slab, as references or arrays (n, width)."""
+    """Columns given slab by slab, as references or arrays (n, width), joined at the shards' places."""
     dealt = executor.map("columns", shard.deal_columns, slabs, layout.where)
     pieces = executor.unpack(dealt, (layout.counts > 0).sum(axis=1).tolist())
-    joined = executor.map("columns", shard.join, by_shard(layout, pieces))
+    joined = executor.map("columns", shard.join, by_shard(layout, pieces), at=places)
     return Columns(joined, width, np.dtype(dtype))
 
 
-def from_array(executor: Executor, layout: Layout, V: NDArray[Any]) -> Columns:  # (N, k)
+def from_array(
+    executor: Executor, layout: Layout, V: NDArray[Any], places: Sequence[Place] | None = None
+) -> Columns:  # (N, k)
     """Columns given as one array on the driver."""
     starts = layout.starts
     slabs = [V[starts[k] : starts[k + 1]] for k in range(len(layout.lengths))]
-    return from_slabs(executor, layout, slabs, V.shape[1], V.dtype)
+    return from_slabs(executor, layout, slabs, V.shape[1], V.dtype, places)
 
 
 def to_slabs(executor: Executor, layout: Layout, columns: Columns, one: bool = False) -> list[Reference]:
@@ -61,17 +68,3 @@ def to_slabs(executor: Executor, layout: Layout, columns: Columns, one: bool = F
 def to_array(executor: Executor, layout: Layout, columns: Columns) -> NDArray[Any]:  # (N, k)
     """All of it on the driver."""
     return np.concatenate(executor.gather(to_slabs(executor, layout, columns)))
-
-
-def mapped(
-    executor: Executor,
-    title: str,
-    function: Callable[..., Any],
-    columns: Columns,
-    *arguments: Sequence[Any],
-    width: int | None = None,
-    dtype: DTypeLike | None = None,
-) -> Columns:
-    """function(rows, …) shard by shard, as columns again."""
-    parts = executor.map(title, function, columns.parts, *arguments)
-    return Columns(parts, columns.width if width is None else width, np.dtype(dtype or columns.dtype))

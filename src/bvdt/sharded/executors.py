@@ -24,6 +24,7 @@ from typing import Any, Protocol
 from .._support.progress import Progress, stage
 
 Reference = Any  # of an executor's own kind
+Place = str | None  # where a value is kept; None where that makes no difference
 
 
 class Executor(Protocol):
@@ -34,8 +35,17 @@ class Executor(Protocol):
     def put(self, value: Any) -> Reference:
         """A value that many calls will read."""
 
-    def map(self, title: str, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Reference]:
-        """function(arguments[0][i], arguments[1][i], …) for every i."""
+    def map(
+        self,
+        title: str,
+        function: Callable[..., Any],
+        *arguments: Sequence[Any],
+        at: Sequence[Place] | None = None,
+    ) -> list[Reference]:
+        """function(arguments[0][i], arguments[1][i], …) for every i, at a place where that is possible."""
+
+    def places(self, references: Sequence[Reference]) -> list[Place]:
+        """Where the values are."""
 
     def unpack(self, references: Sequence[Reference], counts: Sequence[int]) -> list[list[Reference]]:
         """References to the single items of tuples with so many items."""
@@ -69,7 +79,16 @@ class LocalExecutor:
     def put(self, value: Any) -> Reference:
         return self._store.keep(value)
 
-    def map(self, title: str, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Reference]:
+    def places(self, references: Sequence[Reference]) -> list[Place]:
+        return [None] * len(references)
+
+    def map(
+        self,
+        title: str,
+        function: Callable[..., Any],
+        *arguments: Sequence[Any],
+        at: Sequence[Place] | None = None,
+    ) -> list[Reference]:
         out, calls = [], list(zip(*arguments, strict=True))
         with stage(self.progress, title, len(calls)) as advance:
             for call in calls:

@@ -86,7 +86,7 @@ def distributions(
         found = np.sum(_gathered(op, count_best, scores, known, counts), axis=0)
         weight = 1.0 / np.where(counts > 0, counts, 1.0) ** balance_power(found, counts[known])
     P = _mapped(op, probabilities, scores, weight, counts / counts.sum())
-    best = op.shards.executor.map("classes", most_probable, P.parts)
+    best = op.map("classes", most_probable, P.parts)
     return P, Columns(best, 1, np.dtype(np.int32))
 
 
@@ -132,7 +132,7 @@ def _symmetrized(op: ShardedOperator, scale: Columns, V: Columns) -> Columns:
 
 def _ones(op: ShardedOperator) -> Columns:
     sizes = op.shard_sizes
-    parts = op.shards.executor.map("columns", ones, sizes)
+    parts = op.map("columns", ones, sizes)
     return Columns(parts, 1, np.dtype(np.float64))
 
 
@@ -153,21 +153,19 @@ def _spread_out(op: ShardedOperator, arguments: Sequence[Any]) -> list[list[Any]
 
 def _mapped(op: ShardedOperator, function: Any, *arguments: Any) -> Columns:
     first = next(a for a in arguments if isinstance(a, Columns))
-    parts = op.shards.executor.map("propagation", function, *_spread_out(op, arguments))
+    parts = op.map("propagation", function, *_spread_out(op, arguments))
     return Columns(parts, first.width, first.dtype)
 
 
 def _gathered(op: ShardedOperator, function: Any, *arguments: Any) -> list[Any]:
     executor = op.shards.executor
-    return executor.gather(executor.map("propagation", function, *_spread_out(op, arguments)))
+    return executor.gather(op.map("propagation", function, *_spread_out(op, arguments)))
 
 
 def _unpacked(op: ShardedOperator, function: Any, *arguments: Any) -> tuple[Columns, list[Any]]:
     """Columns, and what the shards tell with them."""
     executor = op.shards.executor
-    pairs = executor.unpack(
-        executor.map("propagation", function, *_spread_out(op, arguments)), op.shards.each(2)
-    )
+    pairs = executor.unpack(op.map("propagation", function, *_spread_out(op, arguments)), op.shards.each(2))
     told = executor.gather([pair[1] for pair in pairs])
     first = next(a for a in arguments if isinstance(a, Columns))
     return Columns([pair[0] for pair in pairs], first.width, first.dtype), told

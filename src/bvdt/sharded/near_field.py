@@ -26,7 +26,7 @@ from ..operators.near_field import SHARE
 from ..operators.neighbours import PAIRS
 from .building import Shards
 from .columns import Columns
-from .executors import Executor, Reference
+from .executors import Executor, Place, Reference
 from .regions import RegionMeans
 from .shard import Grown, Home, Product
 
@@ -266,10 +266,13 @@ def _csr(data: Float, row: Any, column: Any, shape: tuple[int, int]) -> Any:
 # -- products -----------------------------------------------------------------------------------------------
 
 
-def exchange(executor: Executor, near: ShardedNearField, v: Columns) -> list[list[Reference]]:
+def exchange(
+    executor: Executor, near: ShardedNearField, v: Columns, places: Sequence[Place]
+) -> list[list[Reference]]:
     """Per shard, its halo's values, one reference per source."""
-    pairs = [(p, s, places) for p, link in enumerate(near.links) for s, places in link]
-    sent = executor.map("halo", send, [v.parts[s] for _, s, _ in pairs], [places for _, _, places in pairs])
+    pairs = [(p, s, rows) for p, link in enumerate(near.links) for s, rows in link]
+    sources, rows = [v.parts[s] for _, s, _ in pairs], [rows for _, _, rows in pairs]
+    sent = executor.map("halo", send, sources, rows, at=[places[s] for _, s, _ in pairs])
     out: list[list[Reference]] = [[] for _ in near.links]
     for (p, _, _), piece in zip(pairs, sent, strict=True):
         out[p].append(piece)

@@ -49,6 +49,7 @@ class ShardedOperator(RealOperator):
         self.top = Top.of([told.sums for told in shards.summaries])
         self.bandwidth = resolve(shards, self.top, bandwidth)
         self.products, self.solution = solve_shards(shards, self.top, self.bandwidth)
+        self.places = shards.executor.places(self.products)
         near = checked_integer(near, "near", 0, n_points - 1)
         self.near = near_field.find(shards, near) if near else None
         self.lower_bound = n_points * self.solution.log_value
@@ -84,7 +85,11 @@ class ShardedOperator(RealOperator):
         return np.stack(self._gather(shard.column_sums, v.parts))
 
     def _gather(self, function: Any, *arguments: Sequence[Reference]) -> list[Any]:
-        return self._executor.gather(self._executor.map("product", function, *arguments))
+        return self._executor.gather(self.map("product", function, *arguments))
+
+    def map(self, title: str, function: Any, *arguments: Sequence[Any]) -> list[Reference]:
+        """A function of every shard, at the shard's place: its columns stay with it."""
+        return self._executor.map(title, function, *arguments, at=self.places)
 
     def times_summed(self, v: Columns, sums: Float, direction: str = "forward") -> Columns:
         """The product where the columns' sums are known already."""
@@ -93,10 +98,10 @@ class ShardedOperator(RealOperator):
         shares, jobs = self.solution.shares.tolist(), each(self._executor.n_jobs)
         if self.near is None:
             arguments = (self.products, v.parts, shares, list(above), each(direction), jobs)
-            return Columns(self._executor.map("product", shard.push_down, *arguments), v.width, v.dtype)
+            return Columns(self.map("product", shard.push_down, *arguments), v.width, v.dtype)
         if direction == "both" and not self.near.even:
             return self._mean_of_both(v)
-        halo = near_field.exchange(self._executor, self.near, v)
+        halo = near_field.exchange(self._executor, self.near, v, self.places)
         with_halo = (
             self.products,
             v.parts,
@@ -107,19 +112,21 @@ class ShardedOperator(RealOperator):
             each(direction),
             jobs,
         )
-        return Columns(self._executor.map("product", near_field.push_down, *with_halo), v.width, v.dtype)
+        return Columns(self.map("product", near_field.push_down, *with_halo), v.width, v.dtype)
 
     def _mean_of_both(self, v: Columns) -> Columns:
         """Rows without neighbours have another share of the far field: the two products apart."""
         forward, transpose = self.times(v, "forward"), self.times(v, "transpose")
-        parts = self._executor.map("product", near_field.mean, forward.parts, transpose.parts)
+        parts = self.map("product", near_field.mean, forward.parts, transpose.parts)
         return Columns(parts, v.width, v.dtype)
 
     def columns(self, V: NDArray[Any]) -> Columns:  # (N,) or (N, k)
         """An array of the driver, dealt to the shards."""
         V = np.asarray(V)
         dtype = np.float32 if V.dtype == np.float32 else np.float64
-        return column.from_array(self._executor, self.shards.layout, V.astype(dtype).reshape(len(V), -1))
+        return column.from_array(
+            self._executor, self.shards.layout, V.astype(dtype).reshape(len(V), -1), self.places
+        )
 
     def to_array(self, v: Columns) -> NDArray[Any]:  # (N, k)
         """Columns on the driver, in the order of X."""
