@@ -19,7 +19,7 @@ from bvdt.dask.executor import DaskExecutor
 
 pytestmark = pytest.mark.slow
 N = 3000
-STAGES = ["counts", "places", "trees", "nearest centres", "product", "propagation"]
+STAGES = ["counts", "places", "trees", "near field", "product", "propagation"]
 
 
 def points():
@@ -31,7 +31,13 @@ def points():
 def fitted(client, progress=False):
     X, y = points()
     model = bd.LabelPropagation(
-        "squared_euclidean", near=4, shard_points=600, random_state=0, client=client, progress=progress
+        "squared_euclidean",
+        near=3,
+        alpha=0.5,
+        shard_points=1000,
+        random_state=0,
+        client=client,
+        progress=progress,
     )
     model.fit(da.from_array(X, chunks=(500, 4)), y)
     return client.compute(model.label_distributions_).result(timeout=120)

@@ -14,6 +14,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from distributed import Client, KilledWorker
@@ -22,6 +23,7 @@ from distributed.client import Future
 from .._support.memory import GIB
 from .._support.progress import Progress, stage
 from ..sharded.executors import Place
+from .staying import PREFIX, Staying
 
 _POLL = 0.03  # seconds between two looks at the futures (``distributed.wait`` needs a default client)
 _LOOK = 1.0  # seconds between two looks at the workers
@@ -49,6 +51,8 @@ class DaskExecutor:
     ) -> None:
         self.client, self.n_jobs, self.progress = client, n_jobs, progress
         self.retries, self.patience = retries, patience
+        with suppress(Exception):  # a scheduler without bvdt: more bytes travel, nothing else changes
+            client.register_plugin(Staying())
 
     def put(self, value: Any) -> Future:
         return self.map("constants", identity, [value])[0]
@@ -66,7 +70,8 @@ class DaskExecutor:
         at: Sequence[Place] | None = None,
     ) -> list[Future]:
         calls = list(zip(*arguments, strict=True))
-        name = f"bvdt-{title.replace(' ', '-')}-{uuid.uuid4().hex[:12]}"
+        prefix = "bvdt" if at is None else PREFIX
+        name = f"{prefix}-{title.replace(' ', '-')}-{uuid.uuid4().hex[:12]}"
         out: list[Future] = [None] * len(calls)
         # One graph for all calls at a place: a submission of its own for each takes ten times as long.
         for place in sorted({*(at or [None])}, key=str):
