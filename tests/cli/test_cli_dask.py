@@ -1,4 +1,4 @@
-"""``bvdt propagate --dask``: a Parquet table through a real cluster, and what is refused before one starts."""
+"""``bvdt propagate --dask``: a Parquet table through a real cluster, and what is refused before."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 pytest.importorskip("distributed", reason="Dask is in the extra dask")
-pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is in the extra parquet")
+pytest.importorskip("pyarrow", reason="pyarrow is in the extra parquet")
 
+import pyarrow
 import pyarrow.parquet as parquet
 
 from bvdt.cli import app

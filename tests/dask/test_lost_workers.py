@@ -84,9 +84,9 @@ def test_scaling_down_and_up_changes_no_byte(undisturbed):
         assert up.done
 
 
-def cluster(n_workers):
+def cluster(n_workers, **options):
     return LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", memory_limit="1GiB"
+        n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", memory_limit="1GiB", **options
     )
 
 
@@ -105,7 +105,8 @@ def die(_):
 
 
 def test_a_worker_that_always_dies_is_an_error():
-    with cluster(1) as made, Client(made, set_as_default=False) as client:
+    once = {"scheduler_kwargs": {"allowed_failures": 0}}  # no waiting for a worker's return
+    with cluster(1, **once) as made, Client(made, set_as_default=False) as client:
         executor = DaskExecutor(client, retries=0)
         with pytest.raises(RuntimeError, match="workers that live through trees"):
             executor.gather(executor.map("trees", die, [0]))
