@@ -2,27 +2,27 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-EXTRAS := plot,parquet,dask,test,lint,docs
+EXTRAS := plot,parquet,app,dask,test,lint,docs
 CXX_FILES := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
-SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(filter-out cpp/tests/%,$(CXX_FILES))
+SOURCES := pyproject.toml constraints.txt requirements.lock CMakeLists.txt $(filter-out cpp/tests/%,$(CXX_FILES))
 
 CMAKE = $(or $(shell command -v cmake),$(BIN)/cmake)
 
-.PHONY: install demo test test-cpp test-fast test-random lint format sanitize bench docs clean
+.PHONY: install demo test test-cpp test-fast test-random lint format sanitize fuzz fuzz-sanitize bench docs clean
 install: $(VENV)/.installed
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]"
+	.ci/install $(VENV) $(EXTRAS) -e .
 	touch $@
 
 demo: install
 	$(BIN)/bvdt demo
 
 test: install
-	$(BIN)/python -m pytest -n auto
+	HYPOTHESIS_PROFILE=fixed $(BIN)/python -m pytest -n auto
 
 # What finishes within a minute on two cores, while one works.
 test-fast: install
@@ -55,12 +55,24 @@ format: install
 sanitize:
 	PYTHON=$(PYTHON) bash tests/helpers/sanitize.sh
 
+# Damaged files, broken matrices, odd arguments, with fresh seeds: DURATION in seconds, TARGETS by name or all.
+DURATION ?= 3600
+TARGETS ?=
+fuzz: install
+	PYTHONPATH=tests $(BIN)/python -m fuzz run --seconds $(DURATION) $(TARGETS)
+
+# The same with the kernels under AddressSanitizer and UBSan: what reaches them.
+fuzz-sanitize: TARGETS := models csr arguments kernels
+fuzz-sanitize:
+	PYTHON=$(PYTHON) bash tests/helpers/sanitize.sh -m fuzz run --seconds $(DURATION) $(TARGETS)
+
 # Each rival in an environment of its own, .venv-bench/NAME, made by run.py from the extra "bench".
 bench: install
 	$(BIN)/python benchmarks/run.py
 
+# Pages, reference and the gallery, whose examples run; a broken link or an example that fails stops it.
 docs: install
-	$(BIN)/python docs/build.py
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs site
 
 clean:
 	rm -rf build site .venv .venv-sanitize .venv-bench

@@ -10,12 +10,13 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before bvdt: threads that
 import pytest
 from hypothesis import settings
 
-from helpers.properties import PROFILE
+from helpers.properties import MANY, PROFILE, QUICK
 
-# No verdict by the clock or by luck: the same examples at every run. HYPOTHESIS_PROFILE=random draws others,
-# 10 000 per property, and takes hours; what it finds becomes an example of the property.
+# No verdict by the clock or by luck: the same examples at every run, "quick" ones while one works, "fixed" in
+# the gate. HYPOTHESIS_PROFILE=random draws others and takes hours; what it finds becomes an example.
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=QUICK)
 settings.register_profile("fixed", deadline=None, derandomize=True)
-settings.register_profile("random", deadline=None, max_examples=10_000, print_blob=True)
+settings.register_profile("random", deadline=None, max_examples=MANY, print_blob=True)
 settings.load_profile(PROFILE)
 
 

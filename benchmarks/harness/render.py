@@ -14,7 +14,7 @@ from .summary import Row, Spread, methods_of
 HEAD = """# Side by side
 
 Made by `make bench` (`benchmarks/run.py`); what is measured, what is not and how to add a rival:
-[benchmarks/README.md](../../benchmarks/README.md). Medians of the runs, in brackets the least
+`benchmarks/README.md`. Medians of the runs, in brackets the least
 and the greatest. "Warm" is a second call in the same process; "cold" is from the start of the process to the
 result, with nothing compiled before. A line with * is ours.
 """

@@ -5,20 +5,32 @@
 // Plain pointers and numbers, without nanobind.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
-#include <sstream>
+#include <cstdio>
 #include <stdexcept>
+#include <string>
 
 #include "../kernels/points.hpp"
 
 namespace bvdt {
 
+// A word of a sentence. No stream: its locale is not set up where the C++ library is linked into the module.
+inline std::string word(const char* text) { return text; }
+inline std::string word(const std::string& text) { return text; }
+inline std::string word(std::integral auto value) { return std::to_string(value); }
+inline std::string word(double value) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%g", value);
+    return digits;
+}
+
 template <typename... Words>
 void require(bool holds, const Words&... sentence) {
     if (holds) return;
-    std::ostringstream message;
-    (message << ... << sentence);
-    throw std::invalid_argument(message.str());
+    std::string message;
+    ((message += word(sentence)), ...);
+    throw std::invalid_argument(message);
 }
 
 void check_threads(int threads);

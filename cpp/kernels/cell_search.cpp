@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kRows = 6;   // compared at once; with 16 lanes their sums fill an AVX2 CPU's registers
 constexpr int64_t kReach = 4;  // points of the cells near to a cell, over those that a row is compared with
+constexpr int64_t kAhead = 4;  // rows asked for before they are needed
 constexpr float kNegligible = 1e-3f;  // an error that small, relative to the divergence, is let be
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -131,14 +132,13 @@ BVDT_INLINE void compare_lanes(const RowTile& rows, const Centres& centres, cons
 BVDT_EACH_WIDTH(compare, (const RowTile& rows, const Centres& centres, const CellStore& cells),
                 (rows, centres, cells))
 
-// The smallest of some thresholds at which the scores up to it hold at least so many points.
-BVDT_SIMD float threshold(const float* score, const int32_t* size, int64_t count, int64_t points) {
+// The smallest of some thresholds at which the scores up to it hold at least so many points. The first
+// `n_first` cells, which hold as many, tell how far is far enough: one far cell must not stretch the range.
+BVDT_SIMD float threshold(const float* score, const int32_t* size, int64_t count, int64_t n_first,
+                          int64_t points) {
     float low = kInfinity, high = -kInfinity, enough = -kInfinity;
     for (int64_t c = 0; c < count; ++c) low = std::min(low, score[c]), high = std::max(high, score[c]);
-    // The first cells that hold so many tell how far is far enough: one far cell must not stretch the range.
-    int64_t in_first = 0;
-    for (int64_t c = 0; c < count && in_first < points; ++c)
-        enough = std::max(enough, score[c]), in_first += size[c];
+    for (int64_t c = 0; c < n_first; ++c) enough = std::max(enough, score[c]);
     high = std::min(high, low + 4 * (enough - low));
     for (int step = 0; step < 8; ++step) {
         const float middle = low + (high - low) / 2;
@@ -149,13 +149,26 @@ BVDT_SIMD float threshold(const float* score, const int32_t* size, int64_t count
     return high;
 }
 
+// How many of the first cells hold at least so many points.
+int64_t holding(const int32_t* size, int64_t count, int64_t points) {
+    int64_t cells = 0, held = 0;
+    while (cells < count && held < points) held += size[cells++];
+    return cells;
+}
+
+// out = scale·(row − mean)
+BVDT_SIMD void centre(const double* row, const double* mean, double scale, int64_t d, float* out) {
+    BVDT_INDEPENDENT_LOOP
+    for (int64_t j = 0; j < d; ++j) out[j] = static_cast<float>(scale * (row[j] - mean[j]));
+}
+
 // All rows of one cell against the cells near to it.
 struct CellSearch {
     const CellStore& cells;
     CellRanking ranking;
     int64_t k;
     float rounding;
-    std::vector<float> x, h, row_part, square_x;    // (rows, d) ×2, (rows,) ×2
+    std::vector<float> x, h, row_part, row_error;   // (rows, d) ×2, (rows,) ×2
     std::vector<float> delta_x, delta_h;            // (panels of cells, d, 16)
     std::vector<float> along_h, along_x, distance;  // (rows, cells) ⟨x', ΔH⟩, ⟨h', ΔX⟩; (cells,)
     std::vector<float> square_dx, square_dh;        // (cells,) ‖ΔX‖², ‖ΔH‖²
@@ -176,8 +189,11 @@ struct CellSearch {
         value.assign(static_cast<size_t>(n_rows * k), kInfinity);
         index.assign(static_cast<size_t>(n_rows * k), -1);
         for (int64_t c = 0; c < count; ++c) compare_with(cell, c, padded(count));
-        for (int64_t a = 0; a < n_rows; ++a)
+        ask_for_centres(0);
+        for (int64_t a = 0; a < n_rows; ++a) {
+            if (a + 1 < n_rows) ask_for_centres(a + 1);
             write_exactly(cells.items(cell)[a], a, out_index, out_divergence);
+        }
     }
 
   private:
@@ -187,17 +203,20 @@ struct CellSearch {
         const int64_t d = cells.points.d, n_rows = cells.size(cell);
         const double *mean_x = cells.mean_x.data() + cell * d, *mean_h = cells.mean_h.data() + cell * d;
         x.resize(static_cast<size_t>(n_rows * d)), h.resize(static_cast<size_t>(n_rows * d));
-        row_part.resize(static_cast<size_t>(n_rows)), square_x.assign(static_cast<size_t>(n_rows), 0.0f);
+        row_part.resize(static_cast<size_t>(n_rows)), row_error.resize(static_cast<size_t>(n_rows));
         for (int64_t a = 0; a < n_rows; ++a) {
             const int64_t i = cells.items(cell)[a];
             const double *xi = cells.points.x + i * d, *hi = cells.points.h + i * d;
-            for (int64_t j = 0; j < d; ++j) {
-                x[a * d + j] = static_cast<float>(cells.scale_x * (xi[j] - mean_x[j]));
-                h[a * d + j] = static_cast<float>(cells.scale_h * (hi[j] - mean_h[j]));
-                square_x[a] += x[a * d + j] * x[a * d + j];
+            if (a + kAhead < n_rows) {
+                const int64_t next = cells.items(cell)[a + kAhead];
+                prefetch_row(cells.points.x + next * d, d), prefetch_row(cells.points.h + next * d, d);
             }
-            const double part = cells.u[i] - dot<Order::kAsStored>(xi, mean_h, d) + cells.mean_level[cell];
+            centre(xi, mean_x, cells.scale_x, d, x.data() + a * d);
+            centre(hi, mean_h, cells.scale_h, d, h.data() + a * d);
+            const double part = cells.u[i] - dot<Order::kEightSums>(xi, mean_h, d) + cells.mean_level[cell];
             row_part[a] = static_cast<float>(cells.scale() * part);
+            const float square = dot<Order::kEightSums>(x.data() + a * d, x.data() + a * d, d);
+            row_error[a] = rounding * (std::abs(row_part[a]) + square);
         }
     }
 
@@ -225,10 +244,11 @@ struct CellSearch {
         multiply_all(x.data(), n_rows, d, delta_h.data(), stride / kLanes, along_h.data());
         multiply_all(h.data(), n_rows, d, delta_x.data(), stride / kLanes, along_x.data());
         chosen.resize(static_cast<size_t>(n_rows * count)), n_chosen.assign(static_cast<size_t>(count), 0);
+        const int64_t n_first = holding(size.data(), count, pairs);
         for (int64_t a = 0; a < n_rows; ++a) {
             float* score = along_x.data() + a * stride;  // from here on the whole score
             for (int64_t c = 0; c < count; ++c) score[c] = distance[c] - along_h[a * stride + c] - score[c];
-            const float limit = threshold(score, size.data(), count, pairs);
+            const float limit = threshold(score, size.data(), count, n_first, pairs);
             for (int64_t c = 0; c < count; ++c) {  // without branches: half of the cells are chosen
                 chosen[c * n_rows + n_chosen[c]] = static_cast<int32_t>(a);
                 n_chosen[c] += score[c] <= limit;
@@ -242,7 +262,7 @@ struct CellSearch {
         const int32_t* rows_here = chosen.data() + c * cells.size(cell);
         const int64_t d = cells.points.d, to = ranking[c];
         const float* dx = delta_x.data() + c / kLanes * d * kLanes + c % kLanes;
-        const float apart = find_centre_part(cell, to, dx) + square_dx[c] + square_dh[c];
+        const float apart = rounding * (find_centre_part(cell, to, dx) + square_dx[c] + square_dh[c]);
         const Centres centres{cells.panels_of(to), centre_part.data(),
                               cells.error.data() + cells.first_panel[to] * kLanes, cells.items(to),
                               cells.n_panels(to)};
@@ -253,7 +273,7 @@ struct CellSearch {
                 const int64_t a = rows_here[real ? first + r : first];
                 const float along = along_h[a * stride + c];
                 tile.x[r] = x.data() + a * d;
-                tile.error[r] = rounding * (std::abs(row_part[a]) + std::abs(along) + square_x[a] + apart);
+                tile.error[r] = row_error[a] + rounding * std::abs(along) + apart;
                 tile.part[r] = row_part[a] - along - tile.error[r];
                 tile.best[r] = {{value.data() + a * k, index.data() + a * k, k}, cells.items(cell)[a]};
                 if (!real) tile.best[r].value = nothing.data();
@@ -275,13 +295,24 @@ struct CellSearch {
         return std::abs(constant);
     }
 
+    void ask_for_centres(int64_t a) const {
+        const int64_t d = cells.points.d;
+        for (int64_t s = 0; s < k && index[a * k + s] >= 0; ++s)
+            prefetch_row(cells.points.h + index[a * k + s] * d, d);
+    }
+
     void write_exactly(int64_t i, int64_t a, int32_t* out_index, double* out_divergence) {
-        exact.clear();
-        for (int64_t s = 0; s < k; ++s) {
-            const int32_t j = index[a * k + s];
-            if (j < 0) break;
-            const double divergence = cells.divergence(i, j);
-            exact.emplace_back(std::isnan(divergence) ? kInfinity : divergence, j);
+        int64_t count = 0;
+        while (count < k && index[a * k + count] >= 0) ++count;
+        exact.resize(static_cast<size_t>(count));
+        for (int64_t first = 0; first < count; first += kAtOnce) {
+            const int64_t here = std::min(kAtOnce, count - first);
+            int32_t centre[kAtOnce];
+            double divergence[kAtOnce];
+            for (int64_t s = 0; s < kAtOnce; ++s) centre[s] = index[a * k + first + std::min(s, here - 1)];
+            cells.divergences(i, centre, divergence);
+            for (int64_t s = 0; s < here; ++s)
+                exact[first + s] = {std::isnan(divergence[s]) ? kInfinity : divergence[s], centre[s]};
         }
         std::sort(exact.begin(), exact.end());
         for (size_t s = 0; s < exact.size(); ++s)

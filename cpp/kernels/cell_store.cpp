@@ -21,12 +21,30 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
+// The smaller half of each column of (count, d), its middle included, ascends from the first row on.
+BVDT_SIMD void sort_lower_half(double* values, int64_t count, int64_t d) {
+    for (int64_t place = 0; place <= count / 2; ++place)
+        for (int64_t s = place + 1; s < count; ++s) {
+            double *to = values + place * d, *from = values + s * d;
+            BVDT_INDEPENDENT_LOOP
+            for (int64_t j = 0; j < d; ++j) {
+                const double smaller = std::min(to[j], from[j]), larger = std::max(to[j], from[j]);
+                to[j] = smaller, from[j] = larger;
+            }
+        }
+}
+
 // Each coordinate's median over at most `most` of `count` rows, evenly spaced; row(s) is the s-th.
 template <typename Row>
 void medians(Row row, int64_t count, int64_t most, int64_t d, double* out) {
     const int64_t used = std::min(count, most);
     std::vector<double> values(static_cast<size_t>(used * d)), column(static_cast<size_t>(used));
     for (int64_t s = 0; s < used; ++s) std::copy_n(row(s * count / used), d, values.data() + s * d);
+    if (used <= kMiddle) {  // few rows: all columns at once
+        sort_lower_half(values.data(), used, d);
+        std::copy_n(values.data() + used / 2 * d, d, out);
+        return;
+    }
     for (int64_t j = 0; j < d; ++j) {
         for (int64_t s = 0; s < used; ++s) column[s] = values[s * d + j];
         std::nth_element(column.begin(), column.begin() + used / 2, column.end());
@@ -44,6 +62,35 @@ double distance_from(const double* row, const double* middle, int64_t d) {
         sum += share * share;
     }
     return largest * std::sqrt(sum);
+}
+
+// ⟨x − x̃, h − h̃⟩, by eight running sums that are added in one fixed order.
+BVDT_SIMD double product_from(const double* x, const double* middle_x, const double* h,
+                              const double* middle_h, int64_t d) {
+    double lane[8] = {}, rest = 0;
+    int64_t j = 0;
+    for (; j + 8 <= d; j += 8)
+        for (int64_t k = 0; k < 8; ++k)
+            lane[k] += (x[j + k] - middle_x[j + k]) * (h[j + k] - middle_h[j + k]);
+    for (; j < d; ++j) rest += (x[j] - middle_x[j]) * (h[j] - middle_h[j]);
+    return ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7])) + rest;
+}
+
+// 16 centres side by side: h' as (d, 16), ‖h'‖² and ⟨x̄, h⟩ of each.
+BVDT_SIMD void fill_panel(const double* const* row, const double* mean_x, const double* mean_h, double scale,
+                          int64_t d, float* panel, float* squares, double* along) {
+    float square[kLanes] = {};
+    double inner[kLanes] = {};
+    for (int64_t j = 0; j < d; ++j) {
+        double value[kLanes];
+        for (int64_t t = 0; t < kLanes; ++t) value[t] = row[t][j];
+        for (int64_t t = 0; t < kLanes; ++t) {
+            const float away = static_cast<float>(scale * (value[t] - mean_h[j]));
+            panel[j * kLanes + t] = away;
+            square[t] += away * away, inner[t] += mean_x[j] * value[t];
+        }
+    }
+    std::copy_n(square, kLanes, squares), std::copy_n(inner, kLanes, along);
 }
 
 // 1 / the usual distance of a row from the columns' medians, found on some rows; 1 if they do not vary.
@@ -96,8 +143,7 @@ std::vector<char> CellStore::average(int64_t cell) {
     std::vector<double> away(static_cast<size_t>(count));  // |⟨x_i − x̃, h_i − h̃⟩| from the medians
     for (int64_t b = 0; b < count; ++b) {
         const double *xi = points.x + items(cell)[b] * d, *hi = points.h + items(cell)[b] * d;
-        double sum = 0;
-        for (int64_t j = 0; j < d; ++j) sum += (xi[j] - x[j]) * (hi[j] - h[j]);
+        const double sum = product_from(xi, x, hi, h, d);
         away[b] = std::isnan(sum) ? kInfinity : std::abs(sum);
     }
     const double limit = kFar * median(away);
@@ -108,9 +154,10 @@ std::vector<char> CellStore::average(int64_t cell) {
         ordinary[b] = away[b] <= limit;
         if (!ordinary[b]) continue;
         total += 1;
-        const int64_t i = items(cell)[b];
-        for (int64_t j = 0; j < d; ++j) x[j] += points.x[i * d + j], h[j] += points.h[i * d + j];
+        add_scaled(x, points.x + items(cell)[b] * d, 1.0, d);
+        if (points.h != points.x) add_scaled(h, points.h + items(cell)[b] * d, 1.0, d);
     }
+    if (points.h == points.x) std::copy_n(x, d, h);
     for (int64_t j = 0; j < d; ++j) {
         x[j] /= total, h[j] /= total;
         turned[j * n + cell] = h[j], turned[(d + j) * n + cell] = x[j];
@@ -121,21 +168,22 @@ std::vector<char> CellStore::average(int64_t cell) {
 
 void CellStore::pack(int64_t cell, const std::vector<char>& ordinary) {
     const int64_t d = points.d, count = size(cell);
-    const double *x = mean_x.data() + cell * d, *h = mean_h.data() + cell * d;
     float *levels = level.data() + first_panel[cell] * kLanes,
           *errors = error.data() + first_panel[cell] * kLanes;
-    std::vector<double> own(static_cast<size_t>(count));
+    std::vector<double> own(static_cast<size_t>(n_panels(cell) * kLanes));
+    for (int64_t b = 0; b < n_panels(cell); ++b) {
+        const double* row[kLanes];
+        for (int64_t t = 0; t < kLanes; ++t) {  // after the last point the mean, whose h' is 0
+            const int64_t place = b * kLanes + t;
+            row[t] = place < count ? points.h + items(cell)[place] * d : mean_h.data() + cell * d;
+        }
+        fill_panel(row, mean_x.data() + cell * d, mean_h.data() + cell * d, scale_h, d,
+                   panels.data() + (first_panel[cell] + b) * d * kLanes, errors + b * kLanes,
+                   own.data() + b * kLanes);
+    }
     double sum = 0, total = 0;
     for (int64_t b = 0; b < count; ++b) {
-        const int64_t i = items(cell)[b];
-        float* lane = panels.data() + (first_panel[cell] + b / kLanes) * d * kLanes + b % kLanes;
-        float squares = 0;
-        for (int64_t j = 0; j < d; ++j) {
-            const float value = static_cast<float>(scale_h * (points.h[i * d + j] - h[j]));
-            lane[j * kLanes] = value, squares += value * value;
-        }
-        errors[b] = squares;
-        own[b] = w[i] - dot<Order::kAsStored>(x, points.h + i * d, d) + self[cell];
+        own[b] = w[items(cell)[b]] - own[b] + self[cell];
         if (ordinary[b]) sum += own[b], total += 1;
     }
     mean_level[cell] = sum / total;

@@ -30,6 +30,8 @@
 
 namespace bvdt {
 
+constexpr int64_t kAtOnce = 4;  // divergences in double precision
+
 class CellStore {
   public:
     DensePoints points;                  // not owned, nor are u and w
@@ -62,6 +64,15 @@ class CellStore {
         const double inner =
             dot<Order::kAsStored>(points.x + i * points.d, points.h + j * points.d, points.d);
         return std::max(u[i] + w[j] - inner, 0.0);
+    }
+    // The same of kAtOnce centres: a sum waits for its own last term, not for those of the others.
+    void divergences(int64_t i, const int32_t* centre, double* out) const {
+        const double *x = points.x + i * points.d, *h[kAtOnce];
+        double inner[kAtOnce] = {};
+        for (int64_t s = 0; s < kAtOnce; ++s) h[s] = points.h + centre[s] * points.d;
+        for (int64_t j = 0; j < points.d; ++j)
+            for (int64_t s = 0; s < kAtOnce; ++s) inner[s] += x[j] * h[s][j];
+        for (int64_t s = 0; s < kAtOnce; ++s) out[s] = std::max(u[i] + w[centre[s]] - inner[s], 0.0);
     }
 
     // Relative, of a sum of d products in single precision. A product errs in proportion to

@@ -1,13 +1,16 @@
 // The only place where threads are started: a loop whose turns are dealt out to them in the order of asking.
 //
 // An exception must not leave an OpenMP region, or the process ends. Here the first one, a failed allocation
-// as a rule, stops the loop and is thrown again by the thread that called.
+// as a rule, stops the loop and is thrown again by the thread that called. So is what the poll throws: a
+// function that the calling thread asks every 50 ms whether to go on (Python's: whether Ctrl-C was pressed).
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
+#include <thread>
 
 namespace bvdt {
 
@@ -31,6 +34,28 @@ class FirstError {
     std::exception_ptr error_;
 };
 
+using Poll = void (*)();  // returns, or throws to end the loop
+inline std::atomic<Poll> poll{nullptr};
+
+// Asks the poll now and then, on the thread that made it only.
+class Polling {
+  public:
+    void ask() {
+        if (!poll_ || std::this_thread::get_id() != caller_) return;
+        const Clock::time_point now = Clock::now();
+        if (now < next_) return;
+        poll_();
+        next_ = Clock::now() + kInterval;
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::milliseconds kInterval{50};
+    Poll poll_ = poll.load(std::memory_order_relaxed);
+    std::thread::id caller_ = std::this_thread::get_id();
+    Clock::time_point next_ = Clock::now() + kInterval;
+};
+
 constexpr int64_t kMostThreads = 1024;  // more may be refused by the system, which OpenMP answers by an exit
 
 // body(i, scratch) for i in 0 … count − 1, `grain` of them at a time; each thread makes its own scratch.
@@ -40,9 +65,11 @@ void parallel_for(int64_t count, int64_t grain, int threads, const MakeScratch& 
     if (count <= 0) return;
     std::atomic<int64_t> next{0};
     FirstError error;
+    Polling polling;
     const auto work = [&] {
         auto scratch = make_scratch();
         while (!error.happened()) {
+            polling.ask();
             const int64_t first = next.fetch_add(grain, std::memory_order_relaxed);
             if (first >= count) break;
             const int64_t last = std::min(first + grain, count);

@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t kSample = 512;  // at most so many points, and a quarter of the segment, find its centres
 constexpr int kIterations = 3;    // of 2-means on the sample
 constexpr int kAttempts = 6;      // to cut the sample, each without the few far points of the one before
+constexpr double kFar = 8;        // deviations between a few points and the others from which on they are far
 
 struct Border {
     double at = 0;
@@ -162,7 +163,7 @@ struct Splitter {
 
     // Leaves Δ in `delta` and returns the border; not found when the sample's points cannot be told apart.
     // A few far points would draw it between them and all others, again at every level and in every tree:
-    // a side with less than the smallest share of the sample is left out, and the rest is cut.
+    // a far side with less than the smallest share of the sample is left out, and the rest is cut.
     Border find(const int32_t* segment, int64_t n, double smallest_side, Random& random) {
         choose_sample(segment, n, random);
         const std::vector<int32_t> whole = sample;
@@ -172,7 +173,8 @@ struct Splitter {
             const int64_t above = std::count(side.begin(), side.end(), 1);
             const int64_t below = static_cast<int64_t>(sample.size()) - above;
             if (static_cast<double>(std::min(above, below)) >=
-                smallest_side * static_cast<double>(whole.size()))
+                    smallest_side * static_cast<double>(whole.size()) ||
+                !is_far(above > below))
                 return border;
             clear();
             keep(above > below);
@@ -180,6 +182,18 @@ struct Splitter {
         clear();
         take(whole);
         return cut_sample(random);
+    }
+
+    // Whether the other side's mean lies many deviations of `side` away from it, along Δ.
+    bool is_far(bool side_kept) const {
+        double sum[2] = {0, 0}, total[2] = {0, 0}, squares = 0;
+        for (size_t s = 0; s < sample.size(); ++s)
+            sum[side[s]] += sample_weight[s] * p[s], total[side[s]] += sample_weight[s];
+        const double mean = sum[side_kept] / total[side_kept];
+        for (size_t s = 0; s < sample.size(); ++s)
+            if (side[s] == side_kept) squares += sample_weight[s] * (p[s] - mean) * (p[s] - mean);
+        const double gap = sum[!side_kept] / total[!side_kept] - mean;
+        return gap * gap > kFar * kFar * squares / total[side_kept];
     }
 
     // As `find`, on the sample as it is.

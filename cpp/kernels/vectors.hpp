@@ -15,16 +15,16 @@ enum class Order {
 };
 
 // ⟨a, b⟩
-template <Order order>
-BVDT_INLINE double dot(const double* a, const double* b, int64_t d) {
-    double sum = 0;
+template <Order order, typename T>
+BVDT_INLINE T dot(const T* a, const T* b, int64_t d) {
+    T sum = 0;
     if constexpr (order == Order::kAsStored) {
         for (int64_t j = 0; j < d; ++j) sum += a[j] * b[j];
     } else if constexpr (order == Order::kAnyLanes) {
         BVDT_SIMD_LOOP(reduction(+ : sum))
         for (int64_t j = 0; j < d; ++j) sum += a[j] * b[j];
     } else {
-        double lane[8] = {};
+        T lane[8] = {};
         int64_t j = 0;
         for (; j + 8 <= d; j += 8)
             for (int k = 0; k < 8; ++k) lane[k] += a[j + k] * b[j + k];

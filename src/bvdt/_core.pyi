@@ -406,3 +406,12 @@ def product_blocks(
     out: NDArray[Any],  # (N, k) as v
     threads: int,
 ) -> None: ...
+def product_sparse(
+    indptr: _L,  # (n+1,)
+    indices: _I,  # (nnz,)
+    value: NDArray[Any],  # (nnz,) float32 or float64
+    v: NDArray[Any],  # (d, k) as value
+    out: NDArray[Any],  # (n, k) as value
+    threads: int,
+) -> None:
+    """out ← A·v for a CSR matrix A."""

@@ -15,11 +15,16 @@ from sklearn.datasets import load_digits
 import bvdt
 from bvdt.blending import Folds, Labeller, Start, softmax
 from bvdt.blending.blend import TEMPERATURE, Habit, fit_weights, label_weights
-from bvdt.blending.labeller import last_step
+from bvdt.blending.experts import linear_expert, naive_bayes_expert, walk_expert
+from bvdt.blending.labeller import SHARES, last_step
 from bvdt.blending.new_points import blended_new_points
 from bvdt.blending.outcome import Accuracy, CurvePoint, gain_of_doubling
+from bvdt.blending.rows import FeatureScale, Table
+from bvdt.walks import choose_alpha, symmetrized
+from bvdt.walks.choosing import ALPHAS
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(2, 5))
 @settings(max_examples=25)
 def test_weights_are_the_minimiser(seed, n, k):
@@ -69,7 +74,7 @@ def test_the_temperature_undoes_overconfidence():
     share, power, logs, _ = last_step(folds, P, P, np.ones(n))
     assert_allclose(power, 1 / 3, rtol=0.1)
     assert_allclose(softmax(power * logs), truth, atol=0.05)
-    assert share in (0.6, 0.4, 0.2)
+    assert share in SHARES
 
 
 # -- the whole ---------------------------------------------------------------------------------------------
@@ -107,6 +112,7 @@ def test_the_blend_is_at_least_as_good_as_the_walk(problem):
     assert "hidden labels" in str(outcome)
 
 
+@pytest.mark.slow
 def test_the_same_again_on_any_number_of_threads(problem):
     X, _, op, codes = problem
     first = Labeller(op, X, n_jobs=1).label(codes, 3)
@@ -116,6 +122,7 @@ def test_the_same_again_on_any_number_of_threads(problem):
         assert again.outcome == first.outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dense", [False, True])
 def test_warm_is_cold(problem, dense):
     X, y, op, codes = problem
@@ -150,6 +157,7 @@ def test_hardly_any_labels(problem, n_per_class):
     assert found.outcome.n_folds == (0 if n_per_class == 1 else 5)
 
 
+@pytest.mark.slow
 def test_a_sparse_matrix_will_do_for_the_walk(problem):
     X, _, op, codes = problem
     P = [Labeller(M, X).label(codes, 3).P for M in (op.toarray(), sparse.csr_array(op.toarray()))]
@@ -212,3 +220,93 @@ def test_gain_of_doubling():
     points = [CurvePoint(n, Accuracy(a, 0, 1)) for n, a in [(25, 0.5), (50, 0.6), (200, 0.8)]]
     assert_allclose(gain_of_doubling(points), 0.1)
     assert gain_of_doubling(points[:1]) is None
+
+
+# -- weights of labels, alpha ------------------------------------------------------------------------------
+
+
+def test_a_weight_is_so_many_labels_to_every_expert(problem):
+    """Points that are there twice, as rows of the features, against weights of 2."""
+    X, _, _, codes = problem
+    labelled = np.flatnonzero(codes >= 0)
+    weight = np.ones(600)
+    weight[labelled[::3]] = 2.0
+    folds = Folds.of(codes, 3, weight=weight)
+    twice = np.concatenate([np.arange(600), labelled[::3]])
+    fold = np.concatenate([folds.fold, folds.fold[::3]])
+    at = np.concatenate([labelled, np.arange(600, len(twice))])
+    double = Folds(len(twice), 3, at, codes[twice][at], fold, folds.n_folds, np.ones(len(fold)))
+    assert_allclose(folds.class_counts(), double.class_counts())
+    scale = FeatureScale.of(X)
+    rows, doubled = Table(scale.rows(X)), Table(scale.rows(X[twice]))
+
+    def bayes(rows, f):
+        return naive_bayes_expert(rows, f.targets()).scores[:600]
+
+    def linear(rows, f):  # stops at a hundredth of its gradient
+        return linear_expert(rows, f)[0].scores[:600]
+
+    for expert, close in ((bayes, 1e-4), (linear, 0.02)):
+        weighed, copied, plain = (
+            expert(rows, folds),
+            expert(doubled, double),
+            expert(rows, Folds.of(codes, 3)),
+        )
+        assert np.abs(weighed - copied).mean() < close < np.abs(weighed - plain).mean()
+    v = label_weights(folds, np.ones(3), np.full(3, 1 / 3))
+    assert_allclose(v, folds.weight[folds.tested])
+    share, _, _, _ = last_step(folds, *[np.full((600, 6, 3), 1 / 3, np.float32)] * 2, v)
+    assert share == 0.6
+
+
+def test_the_walk_weighs_labels(problem):
+    _, _, op, codes = problem
+    S = symmetrized(op)
+    weight = np.where(np.arange(600) % 2 == 0, 3.0, 1.0)
+    weighed, plain = (walk_expert(S, Folds.of(codes, 3, weight=w), 0.875) for w in (weight, None))
+    Y = np.where(codes[:, None] == np.arange(3), weight[:, None], 0.0)
+    slow = 0.125 * np.linalg.solve(np.eye(600) - 0.875 * S.toarray(), Y)
+    assert_allclose(weighed.own.sum(axis=1), slow, atol=2e-3)
+    assert np.abs(weighed.scores - plain.scores).max() > 0.1
+
+
+def test_a_label_of_little_weight_is_hardly_there(problem):
+    X, y, op, codes = problem
+    labeller = Labeller(op, X)
+    wrong = codes.copy()
+    at = np.flatnonzero(codes >= 0)[::4]
+    wrong[at] = (codes[at] + 1) % 3
+    trusted = np.ones(600)
+    trusted[at] = 1e-3
+    rest = codes < 0
+    right = {
+        name: (labeller.label(wrong, 3, weight=w).P.argmax(axis=1) == y)[rest].mean()
+        for name, w in {"weighed": trusted, "plain": None}.items()
+    }
+    without = (labeller.label(np.where(trusted < 1, -1, codes), 3).P.argmax(axis=1) == y)[rest].mean()
+    assert right["weighed"] > right["plain"]
+    assert_allclose(right["weighed"], without, atol=0.03)
+
+
+def test_alpha_is_chosen_in_the_same_folds(problem):
+    X, _, op, codes = problem
+    found = Labeller(op, X, alpha="auto").label(codes, 3)
+    folds = Folds.of(codes, 3)
+    Y0 = np.where(codes[:, None] == np.arange(3), 1.0, 0.0)
+    assert found.alpha == choose_alpha(op, Y0, folds=folds.of_points())
+    assert found.alpha in ALPHAS
+    with pytest.raises(ValueError, match=r'alpha needs a value from 0 to 1, or "auto"; got \'large\''):
+        Labeller(op, X, alpha="large").label(codes, 3)
+
+
+@pytest.mark.parametrize("n", [12, 60, 300])
+def test_a_temperature_of_few_labels_is_not_trusted(n):
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3
+    folds = Folds.of(y, 3)
+    sharp = softmax(4 * rng.normal(size=(n, 3)) + 2 * np.eye(3)[y]).astype(np.float32)
+    P = np.repeat(sharp[:, None], folds.n_slices, axis=1)
+    _, power, _, hidden = last_step(folds, P, P, np.ones(n))
+    (fitted,) = fit_weights([hidden], y, TEMPERATURE, np.ones(n))
+    assert_allclose(power, fitted ** {12: 0.0, 60: 0.2, 300: 1.0}[n], rtol=1e-5)
+    assert fitted < 0.8

@@ -37,6 +37,21 @@ def test_squared_hinge_is_linear_svc(dense):
     assert_allclose(W[-1], svc.intercept_, atol=1e-3)
 
 
+@pytest.mark.slow
+def test_rare_classes_are_learnt_at_the_default_tolerance():
+    """Forty classes of which a row is one: the constant is nearly all of the gradient at 0."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(40, size=800)
+    X = np.zeros((800, 400), np.float32)
+    X[np.arange(800)[:, None], (10 * y[:, None] + rng.integers(10, size=(800, 3)))] = 1
+    rows = np.hstack([X / np.linalg.norm(X, axis=1, keepdims=True), np.ones((800, 1), np.float32)])
+    signs = np.where(y[:, None] == np.arange(40), 1, -1).astype(np.float32)
+    W = squared_hinge(Table(rows), signs, np.ones_like(signs))
+    svc = LinearSVC(random_state=0).fit(rows[:, :-1], y)
+    assert_allclose(W[:-1].T, svc.coef_, atol=0.1)
+    assert np.abs(svc.coef_).max() > 1
+
+
 def test_hidden_rows_are_left_out_of_a_column():
     X, y = corpus()
     T = FeatureScale().rows(X)
@@ -160,7 +175,11 @@ def test_scales():
 @pytest.mark.parametrize("dense", [False, True])
 def test_lifted_data_are_recovered(divergence, dense):
     X, _ = corpus()
-    X = X.toarray() if dense else X
-    found = rows_of_lifted(lift(X, divergence))
+    X = X.toarray()
+    X[:, 3] += 1000  # a column far from 0, which is centred even where the data are sparse
+    X = X if dense else sparse.csr_array(X)
+    lifted = lift(X, divergence)
+    assert (lifted.lifting.offset is None) == (divergence == "gid")
+    found = rows_of_lifted(lifted)
     found, X = (A.toarray() if sparse.issparse(A) else A for A in (found, X))
     assert_allclose(found, X, atol=1e-12)

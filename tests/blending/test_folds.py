@@ -92,7 +92,7 @@ def test_a_hidden_label_has_no_say_in_its_own_slice(prior):
     swapped = folds.codes.copy()
     at = np.flatnonzero(folds.fold == 0)
     swapped[at] = swapped[at[::-1]]  # as many labels per class as before
-    other = Folds(60, 3, folds.labelled, swapped, folds.fold, folds.n_folds)
+    other = Folds(60, 3, folds.labelled, swapped, folds.fold, folds.n_folds, folds.weight)
     assert (swapped != folds.codes).any()
     labeller = Labeller(op, sparse.csr_array(X), prior)
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bvdt import BlockPartition, Tree
+from bvdt import BlockPartition, TransitionOperator, Tree
+from bvdt.blocks import refined_blocks
 from bvdt.blocks.sums import NodeSums, block_divergences, sums_by_node
 from helpers.engine_cases import (
     DIVERGENCES,
@@ -57,6 +58,25 @@ def test_validate_refuses_wrong_nodes_and_order():
         BlockPartition(coarsest.rows, coarsest.cols + 99, tree.n_nodes).validate(tree)
     with pytest.raises(ValueError, match="does not fit"):
         BlockPartition(coarsest.rows, coarsest.cols, 99).validate(tree)
+
+
+def test_only_blocks_of_another_tree_or_unknown_ones_are_validated():
+    rng = np.random.default_rng(0)
+    tree, other = random_tree(6, rng), random_tree(6, rng)
+    coarsest = BlockPartition.coarsest(tree)
+    changed = BlockPartition(coarsest.rows, np.roll(coarsest.cols, 1), tree.n_nodes)
+    with pytest.raises(ValueError, match="exactly once"):
+        changed.ensured(tree)
+    lifted = random_lifted("squared_euclidean", 6, rng)
+    finer = TransitionOperator(lifted, tree, bandwidth=1.0).refine(15)
+    dbar = block_divergences(lifted, tree, coarsest)
+    blocks, _ = refined_blocks(lifted, tree, coarsest, dbar, 1.0, 15)
+    assert blocks.validate(tree) is blocks is blocks.ensured(tree)
+    assert_array_equal(blocks.cols, finer.partition.cols)
+    with pytest.raises(ValueError, match="read-only"):
+        blocks.cols[0] = 0
+    with pytest.raises(ValueError, match="exactly once"):
+        blocks.ensured(other)
 
 
 def test_singletons_and_repr():

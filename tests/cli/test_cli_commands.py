@@ -4,10 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 import bvdt.documents.files.write
-from bvdt.documents.cluster_terms import by_size, heaviest_terms
+from bvdt.documents.cluster_terms import by_size
 from helpers.cli_cases import (
     WORDS,
     N,
@@ -20,6 +19,7 @@ from helpers.cli_cases import (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".html", ".svg", ".pdf"])
 def test_embed(tmp_path, suffix):
     plot = tmp_path / f"p{suffix}"
@@ -46,6 +46,7 @@ def test_embed_one_component(tmp_path):
     assert list(read_csv(tmp_path / "x.csv")[0]) == ["id", "x1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".html"])
 def test_cluster(tmp_path, suffix):
     path = docs_csv(tmp_path)
@@ -64,11 +65,6 @@ def test_cluster(tmp_path, suffix):
 
 def test_clusters_are_numbered_by_size():
     assert by_size([7, 3, 3, 5, 5, 3]).tolist() == [3, 1, 1, 2, 2, 1]
-
-
-def test_heaviest_terms():
-    X = sparse.csr_array([[1.0, 5.0, 0.0], [3.0, 5.0, 0.0], [0.0, 1.0, 9.0]])
-    assert heaviest_terms(X, np.array([1, 1, 2]), ["a", "b", "c"], 2) == [["b", "a"], ["c", "b"]]
 
 
 def test_inspect(tmp_path):
@@ -124,6 +120,7 @@ def test_help_fits_a_screen(command, monkeypatch):
     assert any(line.startswith(f"    {' '.join(['bvdt', *command])}") for line in lines)
 
 
+@pytest.mark.slow
 def test_help_examples_run(tmp_path, monkeypatch):
     """The lines under "Example" in every help text, as they stand."""
     monkeypatch.setenv("COLUMNS", "80")

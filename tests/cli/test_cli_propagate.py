@@ -1,6 +1,7 @@
 """The commands as a user runs them: every format in, tables, pages and models out."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -61,6 +62,36 @@ def test_every_format_is_labelled(tmp_path, name):
     assert f"{N} documents, {N_LABELS} of them labelled, 3 classes" in result.stdout
     assert "Accuracy on hidden labels: 100.0 %" in result.stdout
     assert str(tmp_path / "out.csv") in result.stdout
+
+
+def test_reasons_on_request(tmp_path):
+    result, rows = propagate(
+        tmp_path, docs_csv(tmp_path), "topic", "--explain", 2, "--report", tmp_path / "r.html"
+    )
+    ids, _, truth = corpus()
+    assert list(rows[0]) == [*COLUMNS, "because"]
+    labels = dict(zip(ids, truth, strict=True))
+    given = {row["id"] for row in rows if row["given"] == "True"}
+    for row in rows:
+        named = re.findall(r"(d\d+) \((\d+) %\)", row["because"])
+        assert bool(named) == (row["given"] == "False")
+        assert len(named) <= 2
+        assert {name for name, _ in named} <= given
+        assert all(labels[name] == row["label"] for name, _ in named)
+        assert sum(int(share) for _, share in named) <= 101
+    page = (tmp_path / "r.html").read_text()
+    assert rows[-1]["because"] in page
+    _, rows = propagate(tmp_path, docs_csv(tmp_path), "topic", "--report", tmp_path / "s.html")
+    assert list(rows[0]) == COLUMNS
+    assert '"because"' in (tmp_path / "s.html").read_text()  # quick here: always in the report
+    assert "explain" not in result.stderr
+
+
+def test_alpha_by_the_folds(tmp_path):
+    propagate(tmp_path, docs_csv(tmp_path), "topic", "--alpha", "auto", "--report", tmp_path / "r.html")
+    bad = run("propagate", docs_csv(tmp_path), "-l", "topic", "-o", tmp_path / "o.csv", "--alpha", "much")
+    assert bad.exit_code == 2
+    assert "needs auto or a number from 0 to 1; got 'much'" in bad.output.replace("\n", " ")
 
 
 def test_a_folder_needs_no_option(tmp_path):

@@ -97,6 +97,36 @@ def test_a_signal_to_a_real_process(tmp_path, number, code, said):
     assert sorted(p.name for p in tmp_path.iterdir()) == before
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="needs Linux's list of what is loaded")
+@pytest.mark.parametrize("loaded", ["_multiarray_umath", "_sparsetools", "bvdt/_core", "_ccallback_c"])
+@pytest.mark.parametrize(("number", "code", "said"), [(2, 130, "bvdt: interrupted"), (15, 143, "")])
+def test_a_signal_while_the_command_starts(tmp_path, loaded, number, code, said):
+    """Sent once that module is being imported, which is all within the first half second."""
+    program = "import sys; from bvdt_command import main; sys.argv = ['bvdt', 'demo']; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    maps = f"/proc/{process.pid}/maps"
+    until = time.monotonic() + 60
+    while time.monotonic() < until and process.poll() is None:
+        with open(maps) as file:
+            if loaded in file.read():
+                break
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == code, err
+    assert out == ""
+    assert err.count("\n") == (1 if said else 0)
+    assert err.startswith(said)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_a_signal_waits_for_an_import_to_end(tmp_path, number, code):
     (tmp_path / "slow.py").write_text(

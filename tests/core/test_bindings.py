@@ -120,6 +120,7 @@ OWN = {
     "CoarsestProduct.symmetric": COLUMNS,
     "product_blocks": COLUMNS
     | {"order": ORDER, "other": [put(0, -1), put(1, NODES), put(-1, BIG), shorter], "q": [shorter]},
+    "product_sparse": {"value": [shorter], "v": [shorter, narrower], "out": [shorter, narrower]},
     "split_level dense": SPLIT,
     "split_level sparse": SPLIT,
     "ward_chunks dense": WARD,
@@ -215,7 +216,8 @@ def _core_overloads():
     """Functions with a dense and a sparse form, as their docstrings list them."""
     for name in public_names():
         text = getattr(getattr(_core, name, None), "__doc__", None) or ""
-        if "indptr" in text and text.count(f"{name}(") > 1:
+        forms = {"indptr" in line for line in text.splitlines() if line.startswith(f"{name}(")}
+        if len(forms) == 2:
             yield name
 
 

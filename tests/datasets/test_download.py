@@ -241,13 +241,37 @@ def test_no_network_is_one_sentence(tmp_path, monkeypatch):
 
     monkeypatch.setattr(socket, "getaddrinfo", no_resolver)
     with pytest.raises(ConnectionError, match=r"^host.invalid cannot be reached \(Name or .*\): look at"):
-        download("http://host.invalid/a.zip", tmp_path / "a.zip")
+        download("https://host.invalid/a.zip", tmp_path / "a.zip")
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/a.zip", "a.zip", "http:///a.zip"])
+OTHER = ["file:///etc/passwd", "ftp://host/a.zip", "a.zip", "https:///a.zip", "http://host/a.zip"]
+
+
+@pytest.mark.parametrize("url", OTHER)
 def test_other_addresses_are_refused(tmp_path, url):
-    with pytest.raises(ValueError, match=r"begin with http:// or https://"):
+    with pytest.raises(ValueError, match=r"begin with https://"):
         download(url, tmp_path / "a.zip")
+
+
+@pytest.mark.parametrize("url", OTHER[:2] + OTHER[-1:])
+def test_no_server_leads_elsewhere(server, tmp_path, url):
+    server.habits.moved = url
+    with pytest.raises((ValueError, ConnectionError), match=r"begin with https://|answered 302"):
+        get(server, tmp_path / "a.zip")
+    assert not (tmp_path / "a.zip").exists()
+
+
+def test_a_server_may_lead_to_another_of_its_files(server, tmp_path):
+    server.habits.files["/b.zip"] = server.habits.files["/a.zip"]
+    server.habits.moved = f"{server.url}/b.zip"
+    get(server, tmp_path / "a.zip")
+    assert (tmp_path / "a.zip").read_bytes() == server.habits.files["/b.zip"]
+
+
+def test_every_source_is_https():
+    from bvdt.datasets.fetch import SOURCES
+
+    assert all(source.url.startswith("https://") for source in SOURCES.values())
 
 
 @pytest.mark.parametrize("length", [True, False])

@@ -52,6 +52,7 @@ def assert_same(found: Corpus, wanted: Corpus) -> None:
 SMALL = make_documents(40, n_classes=3, n_terms=30, length=20, random_state=0)
 
 
+@pytest.mark.slow
 def test_bbc(server, tmp_path, monkeypatch):
     expect(monkeypatch, "bbc", SMALL)
     server.habits.files["/bbc.zip"] = content = zipped(bbc_files(SMALL, "bbc"))
@@ -111,6 +112,7 @@ def test_an_archive_put_there_by_hand_needs_no_network(tmp_path, monkeypatch):
     assert_same(fetch_corpus("bbc", tmp_path).corpus, SMALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bbcsport", "bbc"])
 def test_the_real_counts_written_back_and_fetched_again(server, tmp_path, data_folder, name):
     """The known sizes are those of the real data, which come through whole."""

@@ -318,6 +318,7 @@ def test_columns_of_two_lengths(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_parquet_without_pyarrow(tmp_path):
     (tmp_path / "docs.parquet").write_bytes(b"PAR1")
     code = (

@@ -54,7 +54,7 @@ def fitted(documents, holdout=True, prior="auto", **settings):
     )
     classes, codes = encode(documents.labels)
     walk = build_walk(X, chosen.parameters(features))
-    model = propagation(features, chosen, prior=prior).fit(y=codes, operator=walk)
+    model = propagation(features, chosen, prior=prior).fit(X, codes, operator=walk)
     measured = measure_holdout(model, walk, codes, classes, random_state=0) if holdout else None
     return Model(features, model, classes, measured, "docs.csv")
 
@@ -87,6 +87,22 @@ def test_a_loaded_model_predicts_the_same(tmp_path, make, prior, settings):
     assert other.holdout.curve == model.holdout.curve
 
 
+@pytest.mark.parametrize("prior", ["auto", None])
+def test_what_explanations_need_is_stored(tmp_path, prior):
+    documents, _ = texts()
+    model = fitted(documents, holdout=False, prior=prior)
+    weight = np.where(np.arange(40) % 3, 1.0, 5.0)
+    model.propagation.set_params(class_balance=False)
+    operator = model.propagation.operator_
+    model.propagation.fit(y=model.codes, operator=operator, sample_weight=weight)
+    save_model(tmp_path / "m.bvdt", model)
+    other = load_model(tmp_path / "m.bvdt").propagation
+    assert other.class_balance is False
+    assert_array_equal(other.label_weights[other.codes_ >= 0], weight[model.codes >= 0])
+    for mine, theirs in zip(model.propagation.explain(30), other.explain(30), strict=True):
+        assert_array_equal(mine, theirs)
+
+
 def test_a_file_of_the_first_version_loads(tmp_path):
     """It has no word of a prior, nor of experts in its hold-out."""
     model = fitted(texts()[0], prior=None)
@@ -95,6 +111,7 @@ def test_a_file_of_the_first_version_loads(tmp_path):
     arrays.pop("header")
     header["model"]["version"] = 1
     header["model"].pop("prior")
+    header["model"]["settings"].pop("class_balance")
     for name in ("alone", "curve"):
         header["model"]["holdout"].pop(name)
     storage.write(tmp_path / "old.bvdt", header, arrays)

@@ -251,6 +251,7 @@ def test_alpha_by_folds(counts, few):
         propagation(alpha="best").fit(counts[0], few)
 
 
+@pytest.mark.slow
 def test_alpha_by_folds_costs_nothing_on_digits():
     """Sharp scores are no reason to choose a small alpha."""
     X, y = load_digits(return_X_y=True)
@@ -479,3 +480,23 @@ def test_import_is_light():
     assert set(bvdt.__all__) <= set(dir(bvdt))
     with pytest.raises(AttributeError, match="Missing"):
         _ = bvdt.Missing
+
+
+@pytest.mark.parametrize("mode", ["spread", "walk"])
+@pytest.mark.parametrize("prior", [None, "auto"])
+def test_all_explanations_are_those_of_each(counts, few, mode, prior, monkeypatch):
+    monkeypatch.setattr("bvdt.walks.contributions.BATCH", 3)
+    X, _ = counts
+    weight = np.where(np.arange(120) % 2, 2.0, 1.0)
+    model = propagation(mode=mode, prior=prior).fit(X, few, sample_weight=weight)
+    done = []
+    points, shares = model.explain_all(3, advance=done.append)
+    assert sum(done) == (model.codes_ >= 0).sum()
+    for i in range(0, 120, 11):
+        one, share = model.explain(i, n=3)
+        n = len(one)
+        assert_allclose(shares[i, :n], share, rtol=1e-4)
+        assert_array_equal(points[i, :n], one)
+        assert (points[i, n:] == -1).all()
+        assert (shares[i, n:] == 0).all()
+    assert len(model.explain(X[3] + 0.5, n=2)[0]) <= 2

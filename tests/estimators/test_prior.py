@@ -88,6 +88,7 @@ def test_priors_that_are_none(counted, prior, match):
         with_prior(prior).fit(X, few, operator=op)
 
 
+@pytest.mark.slow
 def test_more_labels_start_from_the_last_fit(counted):
     X, y, op, few = counted
     model = with_prior("auto").fit(X, few, operator=op)
@@ -112,9 +113,20 @@ def test_a_prior_with_one_class(counted):
         model.learning_curve()
 
 
+@pytest.mark.slow
 def test_hidden_labels_in_other_folds(counted):
     X, _, op, few = counted
     model = with_prior("auto").fit(X, few, operator=op)
     assert model.hidden_labels().outcome == model.blend_
     assert model.hidden_labels(10).folds.n_folds == 10
     assert len(model.learning_curve()) == 3
+
+
+def test_explains_after_a_fit_with_a_prior(counted):
+    X, _, op, few = counted
+    model = with_prior("auto").fit(X, few, operator=op)
+    point = int(np.flatnonzero(few < 0)[0])
+    givers, shares = model.explain(point)
+    label = model.label_distributions_[point].argmax()
+    assert_array_equal(model.codes_[givers], label)
+    assert 0 < shares.sum() <= 1 + 1e-9

@@ -2,17 +2,17 @@
 
 from functools import partial
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bvdt
 
 blended = partial(bvdt.LabelPropagation, prior="auto")
 
-ESTIMATORS = [
-    kind(divergence=divergence, random_state=0, n_jobs=1)
-    for kind in (bvdt.LabelPropagation, bvdt.SpectralEmbedding, bvdt.SpectralClustering, blended)
-    for divergence in ("gid", "squared_euclidean")
-]
+KINDS = (bvdt.LabelPropagation, bvdt.SpectralEmbedding, bvdt.SpectralClustering)
+ESTIMATORS = [kind(divergence="gid", random_state=0, n_jobs=1) for kind in KINDS]
+OTHERS = [kind(divergence="squared_euclidean", random_state=0, n_jobs=1) for kind in (*KINDS, blended)]
+OTHERS.append(blended(divergence="gid", random_state=0, n_jobs=1))
 
 
 def expected_failed_checks(estimator):
@@ -27,4 +27,10 @@ def expected_failed_checks(estimator):
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
 def test_sklearn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(OTHERS, expected_failed_checks=expected_failed_checks)
+def test_sklearn_check_of_other_settings(estimator, check):
     check(estimator)

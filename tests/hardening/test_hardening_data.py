@@ -105,6 +105,36 @@ def test_broken_csr_is_refused(case, call):
         CALLS[call](X)
 
 
+def _spoilt(X, **arrays):
+    for name, value in arrays.items():
+        setattr(X, name, value)
+    return X
+
+
+def _odd_formats():
+    good = broken_csr()
+    coo, bsr, csc = good.tocoo(), good.tobsr((2, 2)), good.tocsc()
+    row, col = coo.coords
+    yield "coo row", _spoilt(coo.copy(), coords=(np.where(row == 3, 10**6, row), col))
+    yield "coo column", _spoilt(coo.copy(), coords=(row, np.where(col == 3, -1, col)))
+    yield "coo length", _spoilt(coo.copy(), coords=(row[:-1], col))
+    yield "bsr indices", _spoilt(bsr.copy(), indices=np.where(bsr.indices == 2, 3, bsr.indices))
+    yield "bsr falling", _spoilt(bsr.copy(), indptr=np.where(np.arange(21) == 4, 10**6, bsr.indptr))
+    yield "bsr swapped", _spoilt(bsr.copy(), indptr=bsr.indptr[np.r_[0, 2, 1, 3:21]])
+    yield "bsr flat", _spoilt(bsr.copy(), data=bsr.data.ravel())
+    yield "csc indices", _spoilt(csc.copy(), indices=np.where(csc.indices == 2, 40, csc.indices))
+    yield "csr floats", _spoilt(good.copy(), indptr=good.indptr.astype(float))
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(
+    ("case", "X"), list(_odd_formats()), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_broken_matrices_of_other_formats_are_refused(call, case, X):
+    with pytest.raises(ValueError, match=r"X needs .*(indptr|indices|coords|blocks)"):
+        CALLS[call](X)
+
+
 @pytest.mark.parametrize("call", CALLS)
 def test_masked_data_are_refused_everywhere(call):
     with pytest.raises(ValueError, match="masked"):

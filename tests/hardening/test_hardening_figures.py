@@ -25,6 +25,7 @@ ENDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ENDS)
 @pytest.mark.parametrize("options", [{}, {"bandwidth": "learn"}, {"near": 3}, {"tree": "anchor"}], ids=str)
 @pytest.mark.parametrize("as_sparse", [False, True])

@@ -91,11 +91,12 @@ def test_far_rows_change_nothing_for_the_others(
     rows = rng.choice(n_points, 200, replace=False)
     wanted = true_neighbours(X, divergence, as_sparse, rows)
     # Chunks cut at random cost sparse data a few neighbours at their borders: the mean over seeds counts.
-    seeds = range(4) if as_sparse and n_points > 2000 else range(1)
+    seeds = range(8) if as_sparse and n_points > 2000 else range(1)
     found = [
         [overlap(neighbours(data, divergence, as_sparse, s)[rows], wanted) for s in seeds] for data in (X, Z)
     ]
-    assert np.mean(found[1]) > np.mean(found[0]) - (0.02 if as_sparse else 0.01)
+    error = np.sqrt(np.var(found, axis=1, ddof=1).sum() / len(seeds)) if len(seeds) > 1 else 0.0
+    assert np.mean(found[1]) + 2 * error > np.mean(found[0]) - 0.01
     before, after = (accuracy(data, y, divergence, as_sparse) for data in (X, Z))
     assert after > before - 0.01
 
@@ -185,6 +186,7 @@ def test_copies_of_all_points_leave_the_auto_bandwidth(copies, seed):
 # -- 3: far from the origin ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", [0.0, 1e2, 1e4, 1e6])
 @pytest.mark.parametrize("beside", [False, True])
 def test_sparse_data_far_from_the_origin_keep_their_neighbours(offset, beside):
@@ -197,6 +199,24 @@ def test_sparse_data_far_from_the_origin_keep_their_neighbours(offset, beside):
     square[np.arange(100), np.arange(100)] = np.inf
     wanted = np.argsort(square, axis=1)[:, :K]
     assert overlap(neighbours(far, "squared_euclidean", True)[:100], wanted) > 0.95
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e6])
+def test_gid_far_from_the_origin_keeps_its_neighbours(offset):
+    Y = np.random.default_rng(0).normal(size=(600, 20))
+    found = true_neighbours(Y + offset, "gid", False, np.arange(100))
+    wanted = true_neighbours(Y, "squared_euclidean", False, np.arange(100))  # to which gid tends
+    assert overlap(found, wanted) > 0.95
+
+
+@pytest.mark.parametrize("offset", [1e7, 1e8, 1e9, 1e12])
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_gid_is_refused_where_only_rounding_is_left(offset, as_sparse):
+    X = np.random.default_rng(0).normal(size=(600, 20)) + offset
+    with pytest.raises(ValueError, match=r"gid needs points whose differences exceed rounding"):
+        bvdt.transition_matrix(sparse.csr_array(X) if as_sparse else X, "gid")
+    equal = np.full((600, 20), offset)
+    assert np.isfinite(bvdt.transition_matrix(equal, "gid", random_state=0).row(0)).all()
 
 
 def test_new_points_are_shifted_as_the_first_ones_were():

@@ -1,11 +1,9 @@
 """Threads, forks and limits: no call hangs, nor starts or asks for more than the machine has."""
 
 import os
-import signal
 import subprocess
 import sys
 import textwrap
-import time
 
 import numpy as np
 import pytest
@@ -88,52 +86,6 @@ def test_forked_children_multiply_and_fit(n_jobs):
         """
     )
     assert (code, out.split()) == (0, ["True", "True"]), err
-
-
-# -- 11: Ctrl-C ----------------------------------------------------------------------------------------------
-
-LONG_CALLS = {
-    "quality": "op.quality(20_000)",
-    "refine": "op.refine(2_000_000)",
-    "toarray": "op.toarray()",
-    "exact": 'bvdt.exact_transition_matrix(X, "squared_euclidean")',
-    "extend": "op.extend(np.random.default_rng(1).normal(size=(400_000, 5)))",
-    "build": 'bvdt.transition_matrix(np.repeat(X, 40, axis=0), "squared_euclidean", near=30, n_trees=4)',
-    "anchor": 'bvdt.transition_matrix(np.repeat(X, 8, axis=0), "squared_euclidean", tree="anchor")',
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("call", LONG_CALLS)
-def test_ctrl_c_is_answered_within_a_second(call):
-    program = f"""
-        import signal
-        import numpy as np, bvdt
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
-        X = np.random.default_rng(0).normal(size=(20_000, 5))
-        op = bvdt.transition_matrix(X, "squared_euclidean", random_state=0)
-        op.row_values()
-        print("ready", flush=True)
-        try:
-            while True:
-                {LONG_CALLS[call]}
-        except KeyboardInterrupt:
-            print("stopped")
-        """
-    with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.7)
-        process.send_signal(signal.SIGINT)
-        since = time.monotonic()
-        try:
-            out, _ = process.communicate(timeout=LIMIT)
-        finally:
-            process.kill()
-        assert out == "stopped\n"
-        assert time.monotonic() - since < 1.5  # the second, and the machine's own business
 
 
 # -- 13: limits of memory ------------------------------------------------------------------------------------

@@ -123,7 +123,7 @@ OPTIONS: dict[str, Case] = {
     "near below 0": on_docs("needs an integer ≥ 0; got '-1'", "--near", "-1"),
     "no tree": on_docs("needs an integer ≥ 1; got '0'", "--trees", "0"),
     "half a tree": on_docs("needs an integer ≥ 1; got '1.5'", "--trees", "1.5"),
-    "alpha above 1": on_docs("needs a number from 0 to 1; got '2'", "--alpha", "2"),
+    "alpha above 1": on_docs("needs auto or a number from 0 to 1; got '2'", "--alpha", "2"),
     "unknown scale": on_docs("needs one of auto, tfidf", "--scale", "log"),
     "standardised texts": on_docs("cannot be standardised", "--scale", "standard"),
     "n-grams backwards": on_docs("needs a length such as 1", "--ngrams", "3-1"),

@@ -160,6 +160,12 @@ def product_blocks() -> Arguments:
     return _nodes("size", "parent", "order") | blocks | {"q": np.full(n_blocks, 0.1)} | columns()
 
 
+def product_sparse() -> Arguments:
+    points = _points(True)
+    csr = {"indptr": points["indptr"], "indices": points["indices"], "value": points["x"]}
+    return csr | {"v": np.ones((D, 2)), "out": np.zeros((N, 2)), "threads": 2}
+
+
 # -- Ward trees --------------------------------------------------------------------------------------------
 
 
@@ -244,6 +250,7 @@ CALLS: dict[str, Call] = {
     "CoarsestProduct.apply": Call(apply_coarsest, lambda: columns() | {"transpose": True}),
     "CoarsestProduct.symmetric": Call(apply_symmetric, lambda: columns() | {"transpose": True}),
     "product_blocks": Call(_core.product_blocks, product_blocks),
+    "product_sparse": Call(_core.product_sparse, product_sparse),
     **_both(_core.split_level, split_level),
     **_both(_core.ward_chunks, ward_chunks),
     "apply_merges": Call(_core.apply_merges, apply_merges),

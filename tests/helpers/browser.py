@@ -1,19 +1,16 @@
-"""A real browser for tests: Chromium without a window, driven over its debugging pipe."""
+"""A real browser for tests: Debian's Chromium without a window, driven by Playwright."""
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
-import select
 import shutil
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe")
+FLAGS = ("--no-sandbox", "--disable-gpu")
 SECONDS = 60  # the longest wait for one answer
 
 
@@ -22,123 +19,97 @@ def find_browser() -> str | None:
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
+def need_browser() -> str:
+    """Chromium's path; without it a skip, or a failure where BVDT_NEEDS_BROWSER is set, as in the gate."""
+    path = find_browser()
+    if path is not None:
+        return path
+    reason = "no Chromium here; on Debian: apt install chromium"
+    if os.environ.get("BVDT_NEEDS_BROWSER"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
 class Browser:
-    """One page. Messages are JSON with a NUL behind each, to the browser's descriptor 3 and from its 4."""
+    """One page at a time; ``open`` begins a new one, with nothing kept of the last."""
 
-    def __init__(self, command: str, folder: Path) -> None:
-        to_child, self._write = os.pipe()
-        self._read, from_child = os.pipe()
-        ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (to_child, from_child)]
+    def __init__(self, *flags: str) -> None:
+        command = need_browser()
+        from playwright.sync_api import sync_playwright
 
-        def place_descriptors() -> None:  # in the child, before exec
-            os.dup2(ends[0], 3)
-            os.dup2(ends[1], 4)
-
-        self._process = subprocess.Popen(
-            [command, *FLAGS, f"--user-data-dir={folder}", "about:blank"],
-            preexec_fn=place_descriptors,
-            pass_fds=(3, 4),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "HOME": str(folder)},
-        )
-        for end in (to_child, from_child, *ends):
-            os.close(end)
-        self._rest, self._number, self._session = b"", 0, None
-        self.events: list[dict[str, Any]] = []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Runtime", "Log", "Page", "Network"):
-            self.call(f"{domain}.enable")
+        self._playwright = sync_playwright().start()
+        self._browser = self._playwright.chromium.launch(executable_path=command, args=[*FLAGS, *flags])
+        self._context: Any = None
+        self.page: Any = None
 
     def close(self) -> None:
-        self._session = None
-        try:
-            self.call("Browser.close")
-            self._process.wait(20)
-        except (OSError, RuntimeError, subprocess.TimeoutExpired):
-            self._process.kill()
-            self._process.wait()
-        os.close(self._write)
-        os.close(self._read)
+        self._browser.close()
+        self._playwright.stop()
+
+    def open(
+        self, address: Path | str, width: int = 1000, height: int = 800, dark: bool = False, **more: Any
+    ) -> Any:
+        """Load a file or an address and wait until it is painted; Playwright's page."""
+        if self._context is not None:
+            self._context.close()
+        mobile = width < 600
+        self._context = self._browser.new_context(
+            viewport={"width": width, "height": height},
+            is_mobile=mobile,
+            has_touch=mobile,
+            color_scheme="dark" if dark else "light",
+            **more,
+        )
+        self._context.set_default_timeout(1000 * SECONDS)
+        self._said: list[str] = []
+        self._requested: list[str] = []
+        self.page = self._context.new_page()
+        self.page.on("console", lambda message: self._said.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self._said.append(f"error: {error}"))
+        self._context.on("request", lambda request: self._requested.append(request.url))
+        self.page.goto(address.as_uri() if isinstance(address, Path) else address)
+        self.settle()
+        return self.page
+
+    def another(self, address: str) -> Any:
+        """A second tab beside the page, of the same person."""
+        tab = self._context.new_page()
+        tab.goto(address)
+        return tab
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """The method's result; events that come before it are kept."""
-        self._number += 1
-        message: dict[str, Any] = {"id": self._number, "method": method, "params": params}
-        if self._session is not None:
-            message["sessionId"] = self._session
-        os.write(self._write, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self._next()
-            if answer.get("id") == self._number:
-                if "error" in answer:
-                    raise RuntimeError(f"{method}: {answer['error']}")
-                return answer["result"]
-            self.events.append(answer)
-
-    def _next(self) -> dict[str, Any]:
-        deadline = time.monotonic() + SECONDS
-        while b"\0" not in self._rest:
-            ready, _, _ = select.select([self._read], [], [], max(0.0, deadline - time.monotonic()))
-            part = os.read(self._read, 1 << 20) if ready else b""
-            if not part:
-                raise RuntimeError(f"the browser said nothing for {SECONDS} s or ended")
-            self._rest += part
-        message, self._rest = self._rest.split(b"\0", 1)
-        return json.loads(message)
+        """A method of the browser's debugging protocol."""
+        session = self._context.new_cdp_session(self.page)
+        return dict(session.send(method, params))
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression; a promise is waited for."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in answer:
-            raise RuntimeError(answer["exceptionDetails"])
-        return answer["result"].get("value")
-
-    def open(self, path: Path, width: int = 1000, height: int = 800, dark: bool = False) -> None:
-        """Load the file and wait until it is painted."""
-        self.events.clear()
-        mobile = width < 600
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
-        self.call("Emulation.setDeviceMetricsOverride", **size)
-        self.call("Emulation.setTouchEmulationEnabled", enabled=mobile)
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.call("Emulation.setEmulatedMedia", media="", features=[scheme])
-        self.call("Page.navigate", url=path.as_uri())
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
-            self.events.append(self._next())
-        self.settle()
+        return self.page.evaluate(expression)
 
     def settle(self) -> None:
         """Wait for two frames: what was asked for before is on the screen."""
         self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
-    def complaints(self) -> list[dict[str, Any]]:
-        """Console messages, exceptions and log entries since ``open``."""
-        kinds = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
-        return [event for event in self.events if event["method"] in kinds]
+    def complaints(self) -> list[str]:
+        """Console messages and exceptions since ``open``."""
+        return list(self._said)
 
     def requests(self) -> list[str]:
         """Addresses that the page loaded since ``open``."""
-        sent = [event for event in self.events if event["method"] == "Network.requestWillBeSent"]
-        return [event["params"]["request"]["url"] for event in sent]
+        return list(self._requested)
 
     def move(self, x: float, y: float) -> None:
-        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        self.page.mouse.move(x, y)
         self.settle()
 
     def click(self, x: float, y: float) -> None:
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        self.page.mouse.click(x, y)
         self.settle()
 
     def tap(self, x: float, y: float) -> None:
-        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
-        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        self.page.touchscreen.tap(x, y)
         self.settle()
 
     def press(self, key: str) -> None:
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
+        self.page.keyboard.press(key)
         self.settle()

@@ -19,6 +19,7 @@ class Habits:
     length: bool = True  # announce Content-Length
     break_after: list[int] = field(default_factory=list)  # bytes after which each next answer breaks off
     refuse: list[int] = field(default_factory=list)  # status of each next answer, instead of a file
+    moved: str | None = None  # the first answer leads there
     pause: float = 0.0  # seconds before the body
     shift: int = 0  # of the part sent, against the part asked for
     log: list[tuple[int, str | None, int]] = field(default_factory=list)
@@ -27,6 +28,9 @@ class Habits:
 def _handler(habits: Habits) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            if habits.moved is not None:
+                where, habits.moved = habits.moved, None
+                return self.fail(302, {"Location": where})
             content = habits.files.get(self.path)
             if habits.refuse or content is None:
                 return self.fail(habits.refuse.pop(0) if habits.refuse else 404)

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from bvdt import divergences as dv
 from bvdt._support import memory
+from bvdt.lifting import row_hashes
 from bvdt.lifting.lifted import Lifted, lift
 from bvdt.lifting.smoothing import background
 from helpers.points import draw, draw_with_zeros, make
@@ -245,3 +246,11 @@ def test_auto_smoothing_follows_the_share_of_zeros():
         for points in (X, sparse.csr_array(X)):
             e = lift(points, "gid").lifting.smoothing
             assert_allclose(e, X.mean() if expected == "mean" else background(X, dv.get("gid")))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_hashes_of_some_rows_are_those_of_all(form):
+    X = np.random.default_rng(0).integers(0, 3, (50, 7)).astype(float)
+    lifted = lift(form(X), "squared_euclidean")
+    rows = np.array([3, 3, 49, 0])
+    assert_array_equal(row_hashes(lifted, rows), row_hashes(lifted)[rows])

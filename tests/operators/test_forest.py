@@ -41,6 +41,7 @@ def kl_rows(op):
     weights=st.sampled_from(["uniform", "bound"]),
     seed=st.integers(0, 10**6),
 )
+@pytest.mark.slow
 def test_the_mean_is_no_further_from_P_than_its_members(n_trees, n_points, divergence, weights, seed):
     members = different_trees(n_trees, n_points, divergence, seed)
     op = ForestOperator(members, weights=weights)

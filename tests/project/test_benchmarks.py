@@ -97,6 +97,7 @@ def test_slow_methods_run_once_if_so_asked():
     assert [m for m, _ in measure.pending(job, methods, runs, 3, slow=120.0)] == [methods[1]] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "trouble"),
     [

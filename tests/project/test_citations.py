@@ -58,8 +58,6 @@ def resolves(name: str) -> bool:
 
 def has_source(name: str, page: Path) -> bool:
     """Whether a source file is there, by its path from the root, the package or the page's own folder."""
-    if name.startswith("cpp/") and not (ROOT / "cpp").is_dir():
-        return True  # a source tree without the compiled core
     return any((folder / name).is_file() for folder in (ROOT, ROOT / "src" / "bvdt", page.parent))
 
 

@@ -86,6 +86,7 @@ def test_the_hall_is_empty():
     assert {name for name in files if not name.endswith(".so")} == ALLOWED_AT_THE_TOP
 
 
+@pytest.mark.slow
 def test_types_are_for_users_too(tmp_path):
     """A user's mypy sees the package's types."""
     pytest.importorskip("mypy")

@@ -43,6 +43,7 @@ def full_report(n: int = 60) -> Report:
         confidence=rng.random(n),
         runner_up=labels[1:] + labels[:1],
         texts=[NASTY] * n,
+        because=[NASTY] * n,
         coordinates=coordinates,
         holdout=holdout,
         suggestions=[5, 2, 9],
@@ -132,7 +133,7 @@ def test_least_report():
     assert "Nothing else." in outline.text
 
 
-@pytest.mark.parametrize("name", ["given", "confidence", "runner_up", "texts"])
+@pytest.mark.parametrize("name", ["given", "confidence", "runner_up", "texts", "because"])
 def test_columns_may_be_missing(name):
     outline = Outline(render_report(replace(full_report(), **{name: None})))
     assert "Map" in outline.headings

@@ -140,3 +140,19 @@ def test_plot_draws_a_dendrogram():
     ax = tree.plot()
     assert len(ax.collections) > 0
     plt.close("all")
+
+
+def test_what_is_known_to_be_a_tree_is_not_looked_at_again(monkeypatch):
+    merged = Tree.from_merges([[0, 1], [2, 3]])
+    sized = Tree.from_sizes([3, 1, 2, 1, 1], [2, 0, 1])
+    assert merged.validate() is merged
+    assert sized.ensured() is sized
+    monkeypatch.setattr(Tree, "validate", lambda self: pytest.fail("looked at again"))
+    assert (merged.ensured(), sized.ensured()) == (merged, sized)
+
+
+def test_what_is_not_known_to_be_a_tree_is_validated():
+    good = Tree.from_merges([[0, 1], [2, 3]])
+    broken = Tree(good.left, good.right, good.parent, good.size, good.start, [0, 0, 1])
+    with pytest.raises(ValueError, match="each of 0…2 once"):
+        broken.ensured()

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_digits, make_moons
+from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -17,10 +17,9 @@ from sklearn.preprocessing import StandardScaler
 
 import bvdt
 from bvdt import SpectralClustering, SpectralEmbedding
-from bvdt.walks.components import known_vectors, parts_of, strongest_joined
+from bvdt.walks.components import parts_of, strongest_joined
 from bvdt.walks.eigenvectors import cluster_coordinates, diffusion_coordinates, leading_eigenvectors
 from bvdt.walks.haar import TreeLaplacian
-from bvdt.walks.inputs import symmetrized
 
 SEEDED = {"random_state": 0, "n_jobs": 1}
 
@@ -36,15 +35,17 @@ def op(points):
 
 
 def test_eigenvectors_against_the_dense_solver(op):
-    values, vectors, degrees = leading_eigenvectors(op, 4, 0)
+    found = leading_eigenvectors(op, 4, 0)
+    values, vectors, degrees = found.values, found.vectors, found.degrees
     S = op.symmetrized().toarray()
     assert_allclose(values, np.linalg.eigvalsh(S)[::-1][:4], atol=1e-10)
     assert_allclose(S @ vectors, vectors * values, atol=1e-9)
     assert_allclose(vectors.T @ vectors, np.eye(4), atol=1e-9)
     assert_allclose(vectors[:, 0], np.sqrt(degrees / degrees.sum()), atol=1e-9)
     assert (vectors[np.abs(vectors).argmax(axis=0), np.arange(4)] > 0).all()
-    assert_array_equal(leading_eigenvectors(op, 4, 0)[1], vectors)
-    assert_allclose(leading_eigenvectors(op, 4, 1)[1], vectors, atol=1e-8)
+    assert_allclose(found.residuals, 0, atol=1e-9)
+    assert_array_equal(leading_eigenvectors(op, 4, 0).vectors, vectors)
+    assert_allclose(leading_eigenvectors(op, 4, 1).vectors, vectors, atol=1e-8)
     for n_vectors in (0, 151):
         with pytest.raises(ValueError, match="n_vectors"):
             leading_eigenvectors(op, n_vectors)
@@ -53,8 +54,11 @@ def test_eigenvectors_against_the_dense_solver(op):
 @pytest.mark.parametrize("n_points", [5, 60, 70])
 def test_small_and_large_take_the_same_answer(points, n_points):
     op = bvdt.transition_matrix(points[:n_points], random_state=0)
-    values, _, _ = leading_eigenvectors(op, 4, 0)
-    assert_allclose(values, np.linalg.eigvalsh(op.symmetrized().toarray())[::-1][:4], atol=1e-10)
+    assert_allclose(
+        leading_eigenvectors(op, 4, 0).values,
+        np.linalg.eigvalsh(op.symmetrized().toarray())[::-1][:4],
+        atol=1e-10,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +97,8 @@ def test_only_a_single_coarsest_tree_has_that_laplacian(op, one_tree):
 @pytest.mark.parametrize("n_vectors", [1, 2, 6, 40])
 def test_eigenvectors_of_one_tree_against_the_dense_solver(points, bandwidth, n_vectors):
     op = bvdt.transition_matrix(points, random_state=0, n_jobs=1, bandwidth=bandwidth)
-    values, vectors, _ = leading_eigenvectors(op, n_vectors, 0)
+    found = leading_eigenvectors(op, n_vectors, 0)
+    values, vectors = found.values, found.vectors
     S = op.symmetrized().toarray()
     assert_allclose(values, np.linalg.eigvalsh(S)[::-1][:n_vectors], atol=1e-10)
     assert_allclose(S @ vectors, vectors * values, atol=1e-8)
@@ -107,7 +112,8 @@ def test_groups_that_hardly_touch_are_found_from_the_widest_gap_down(bandwidth):
     at = np.array([0, 1, 10, 11, 100, 101, 110, 111.0]).repeat(10)
     X = np.stack([at, np.zeros(80)], axis=1) + 0.01 * rng.normal(size=(80, 2))
     op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=bandwidth, random_state=0, n_jobs=1)
-    values, vectors, degrees = leading_eigenvectors(op, 4, 0)
+    found = leading_eigenvectors(op, 4, 0)
+    values, vectors, degrees = found.values, found.vectors, found.degrees
     assert_allclose(values, 1.0, atol=1e-9)
     S = op.symmetrized().toarray()
     assert_allclose(S @ vectors, vectors * values, atol=1e-9)
@@ -118,47 +124,15 @@ def test_groups_that_hardly_touch_are_found_from_the_widest_gap_down(bandwidth):
     assert np.linalg.matrix_rank(functions[:, 0], tol=1e-3 * np.abs(functions).max()) == 4
 
 
-@pytest.fixture(scope="module")
-def six_parts():
-    """Six groups of 40 points far apart, the distances between neighbours falling."""
-    rng = np.random.default_rng(0)
-    centre = np.array([0.0, 100.0, 190.0, 270.0, 340.0, 400.0]).repeat(40)
-    return np.stack([centre, np.zeros(240)], axis=1) + rng.normal(size=(240, 2))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["near field", "sparse matrix"])
-@pytest.mark.parametrize("n_vectors", [1, 2, 4, 6, 9])
-@pytest.mark.parametrize("mixed", [False, True])
-def test_parts_that_do_not_touch_are_all_found(six_parts, kind, n_vectors, mixed):
-    options = {"near": 8, "bandwidth": 20.0, **SEEDED}  # so that links between the parts are above 0
-    op = bvdt.transition_matrix(six_parts, "squared_euclidean", **options)
-    op = op if kind == "near field" else op.near.matrix / 0.95
-    values, vectors, degrees = leading_eigenvectors(op, n_vectors, 0, mixed=mixed)
-    S = symmetrized(op)
-    assert_allclose(values, np.linalg.eigvalsh(S @ np.eye(240))[::-1][:n_vectors], atol=1e-10)
-    assert_allclose(S @ vectors, vectors * values, atol=1e-9)
-    assert_allclose(vectors.T @ vectors, np.eye(n_vectors), atol=1e-9)
-    assert_array_equal(vectors, leading_eigenvectors(op, n_vectors, 0, mixed=mixed)[1])
-    places = (vectors[:, :6] / np.sqrt(degrees)[:, None]).reshape(6, 40, -1)
-    assert_allclose(places, places[:, :1] + np.zeros((6, 40, 1)), atol=1e-6)
-    if mixed and n_vectors > 1:  # every part has a place of its own
-        apart = np.abs(places[:, None, 0] - places[None, :, 0]).max(axis=2) + np.eye(6)
-        assert apart.min() > 1e-5
-    if not mixed and kind == "near field" and n_vectors == 4:  # the nearest ones count as one
-        step = np.abs(np.diff(places[:, 0], axis=0)).max(axis=1)
-        assert_allclose(step[[2, 4]], 0, atol=1e-12)
-        assert step[[0, 1, 3]].min() > 1e-3
-
-
 def test_parts_with_links_that_count_are_one(points, op):
-    assert known_vectors(op, op.symmetrized(), 5).shape == (150, 1)
     assert parts_of(op).max() == 0
     assert parts_of(op.members[0]) is None
     link = np.array([[1, 1e-3, 1e-20, 0], [1e-3, 1, 1e-15, 0], [1e-20, 1e-15, 1, 1e-30], [0, 0, 1e-30, 1]])
     assert_array_equal(strongest_joined(link, 4), [0, 0, 1, 2])
     assert_array_equal(strongest_joined(link, 2), [0, 0, 0, 1])
     assert_array_equal(strongest_joined(link, 1), [0, 0, 0, 0])
+    assert_array_equal(strongest_joined(link, 4, least=np.inf), [0, 1, 2, 3])
+    assert_array_equal(strongest_joined(link, 3, least=np.inf), [0, 0, 1, 2])
 
 
 def test_distances_are_diffusion_distances(op):
@@ -168,14 +142,14 @@ def test_distances_are_diffusion_distances(op):
     degrees = A.sum(axis=1)
     pi, W2 = degrees / degrees.sum(), np.linalg.matrix_power(A / degrees[:, None], 2)
     values, vectors = np.linalg.eigh(A / np.sqrt(np.outer(degrees, degrees)))
-    coordinates, eigenvalues = diffusion_coordinates(op, 149, time=2.0)
+    coordinates, found = diffusion_coordinates(op, 149, time=2.0)
     expected = np.sum((W2[3] - W2[77]) ** 2 / pi)
     negative = (
         vectors / np.sqrt(pi)[:, None] * np.minimum(values, 0.0) ** 2
     )  # counted as 0 by the coordinates
     expected -= np.sum((negative[3] - negative[77]) ** 2)
     assert_allclose(np.sum((coordinates[3] - coordinates[77]) ** 2), expected, rtol=1e-8)
-    assert (np.diff(eigenvalues) <= 0).all()
+    assert (np.diff(found.values) <= 0).all()
     whitened, _ = diffusion_coordinates(op, 3, time=0.0)
     assert_allclose((whitened * pi[:, None]).T @ whitened, np.eye(3), atol=1e-9)
     assert_allclose(np.linalg.norm(cluster_coordinates(op, 3), axis=1), 1.0)
@@ -184,6 +158,8 @@ def test_distances_are_diffusion_distances(op):
 def test_embedding_estimator(points, op):
     model = SpectralEmbedding(3, near=10, **SEEDED).fit(points)
     assert model.embedding_.shape == (150, 3)
+    assert model.residuals_.shape == (3,)
+    assert (model.residuals_ < 1e-6).all()
     assert_allclose(model.embedding_, diffusion_coordinates(op, 3, random_state=0)[0], atol=1e-8)
     assert_array_equal(model.transform(points), model.embedding_)
     reused = SpectralEmbedding(3, **SEEDED).fit(operator=op)
@@ -219,3 +195,25 @@ def test_two_moons():
     assert adjusted_rand_score(y, scaled[-1].labels_) > 0.95
     assert_array_equal(clone(model).fit(X).labels_, model.labels_)
     assert_array_equal(np.unique(clone(model).fit(operator=model.operator_).labels_), [0, 1])
+
+
+def test_number_of_clusters_from_the_data():
+    X, y = make_blobs([150] * 4, n_features=3, cluster_std=0.6, random_state=3)
+    model = SpectralClustering("auto", divergence="squared_euclidean", **SEEDED).fit(X)
+    assert model.n_clusters_ == 4
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    chosen = next(choice for choice in model.selection_ if choice.n_clusters == 4)
+    assert chosen.stability > 0.95
+    assert chosen.score == max(choice.score for choice in model.selection_)
+    assert [choice.n_clusters for choice in model.selection_] == list(range(2, 21))
+    with pytest.raises(ValueError, match="n_clusters needs"):
+        SpectralClustering("many").fit(np.abs(X))
+
+
+def test_new_points_join_the_clusters_around_them():
+    X, y = make_moons(1200, noise=0.05, random_state=0)
+    model = SpectralClustering(2, divergence="squared_euclidean", **SEEDED).fit(X[:900])
+    assert adjusted_rand_score(y[900:], model.predict(X[900:])) > 0.95
+    assert_array_equal(model.predict(X[:900]), model.labels_)
+    with pytest.raises(NotFittedError):
+        SpectralClustering().predict(X)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from . import limits
@@ -23,6 +26,27 @@ def require(n_bytes: float, purpose: str) -> None:
     available = available_bytes()
     if n_bytes > available:
         raise MemoryError(f"{purpose} needs {n_bytes / GIB:.1f} GiB; {available / GIB:.1f} GiB are available")
+
+
+def refusal(purpose: str) -> str:
+    """The sentence for what asked for memory and was refused by the system."""
+    return f"{purpose} needs more memory than the {available_bytes() / GIB:.1f} GiB that are available"
+
+
+@contextmanager
+def telling(purpose: str) -> Iterator[None]:
+    """A MemoryError from in here that names no figure, as Python's own and C++'s, is told with the GiB."""
+    try:
+        yield
+    except MemoryError as error:
+        if names_figure(error):
+            raise
+        raise MemoryError(refusal(purpose)) from error
+
+
+def names_figure(error: MemoryError) -> bool:
+    """Whether it says how many GiB; NumPy's do, Python's own say nothing."""
+    return re.search(r"\d\.? [KMGT]iB", str(error)) is not None
 
 
 def start_peak() -> float:

@@ -52,7 +52,7 @@ def walk_expert(S: Any, folds: Folds, alpha: float, start: Single | None = None)
     """Label spreading of each fold's labels alone; a slice is the sum of the others: the walk is linear."""
     N, k = folds.n_points, folds.n_classes
     Y = np.zeros((N, folds.n_slices, k), np.float32)
-    Y[folds.labelled, np.where(folds.tested, folds.fold, folds.n_folds), folds.codes] = 1
+    Y[folds.labelled, np.where(folds.tested, folds.fold, folds.n_folds), folds.codes] = folds.weight
     begin = None if start is None else start.reshape(N, -1)
     F, _ = solve_spread(S, Y.reshape(N, -1), min(alpha, LARGEST_ALPHA), tol=WALK_TOL, start=begin)
     own = np.asarray(F, np.float32).reshape(N, folds.n_slices, k)
@@ -102,7 +102,7 @@ def linear_expert(
     signs = np.where(folds.codes[:, None] == np.arange(folds.n_classes), 1, -1).astype(np.float32)
     signs = signs[:, 1:] if folds.n_classes == 2 else signs  # the first column would be the second's negative
     m = signs.shape[1]
-    sees = np.repeat(folds.sees().astype(np.float32), m, axis=1)
+    sees = np.repeat((folds.sees() * folds.weight[:, None]).astype(np.float32), m, axis=1)
     begin = None if start is None else start[used]
     W = squared_hinge(Table(X, rows.n_jobs), np.tile(signs, (1, folds.n_slices)), sees, COST, begin)
     weights = np.zeros((rows.shape[1] + 1, W.shape[1]), np.float32)

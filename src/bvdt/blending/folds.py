@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.arrays import Index, Mask
+from .._support.arrays import Float, Index, Mask
 from ..walks.folds import label_folds
 
 N_FOLDS = 5
@@ -29,6 +29,7 @@ class Folds:
     codes: Index  # (n,) their classes
     fold: Index  # (n,) −1 for a class's only label, which is never hidden
     n_folds: int  # 0 where no label can be hidden
+    weight: Float  # (n,) > 0: a label of weight 2 counts as two labels of its point
 
     @classmethod
     def of(
@@ -38,6 +39,7 @@ class Folds:
         n_folds: int = N_FOLDS,
         random_state: Any = 0,
         earlier: Folds | None = None,
+        weight: Float | None = None,  # (N,), 1 where none are given
     ) -> Folds:
         """Drawn at random, each class spread evenly; labels of ``earlier`` folds stay where they were."""
         fold, n_folds = label_folds(codes, n_folds, random_state)
@@ -45,7 +47,10 @@ class Folds:
             fold = earlier._joined_by(codes, fold)
         labelled = np.flatnonzero(codes >= 0)
         n_folds = n_folds if (fold[labelled] >= 0).any() else 0
-        return cls(len(codes), n_classes, labelled, codes[labelled], fold[labelled], n_folds)
+        weight = np.ones(len(codes)) if weight is None else weight
+        return cls(
+            len(codes), n_classes, labelled, codes[labelled], fold[labelled], n_folds, weight[labelled]
+        )
 
     def _joined_by(self, codes: Index, fold: Index) -> Index:  # (N,) ×2 -> (N,)
         """Folds that keep this object's: a slice's earlier solution has then seen none of its hidden labels.
@@ -78,19 +83,28 @@ class Folds:
         """Which labels are hidden once."""
         return np.asarray(self.fold >= 0)
 
+    def of_points(self) -> tuple[Index, int]:  # (N,), number
+        """The fold of every point, −1 for those never hidden, as ``bvdt.walks.folds.label_folds`` gives."""
+        fold = np.full(self.n_points, -1, np.intp)
+        fold[self.labelled] = self.fold
+        return fold, self.n_folds
+
     def sees(self) -> Mask:  # (n, n_slices)
         """Whether a slice may use a label."""
         return np.asarray(self.fold[:, None] != np.arange(self.n_slices))
 
     def clamp(self, P: Single) -> Single:  # (N, n_slices, k), in place
-        """P with the labels that each slice may see."""
+        """P with the labels that each slice may see; one of weight below 1 takes that share of its row."""
         one = np.eye(self.n_classes, dtype=P.dtype)[self.codes]
-        P[self.labelled] = np.where(self.sees()[:, :, None], one[:, None, :], P[self.labelled])
+        share = (self.sees() * np.minimum(self.weight, 1.0)[:, None])[:, :, None].astype(P.dtype)
+        P[self.labelled] = share * one[:, None, :] + (1 - share) * P[self.labelled]
         return P
 
     def targets(self) -> Single:  # (N, n_slices, k)
-        """One-hot rows where a label may be seen, rows of 0 elsewhere."""
-        return self.clamp(np.zeros((self.n_points, self.n_slices, self.n_classes), np.float32))
+        """The label's weight at its class where it may be seen, 0 elsewhere."""
+        Y = np.zeros((self.n_points, self.n_slices, self.n_classes), np.float32)
+        Y[self.labelled, :, self.codes] = self.sees() * self.weight[:, None]
+        return Y
 
     def hidden(self, Z: NDArray[Any]) -> NDArray[Any]:  # (N, n_slices, k) -> (n_tested, k)
         """Rows of the labels that are hidden once, each from the slice that hides it."""
@@ -100,8 +114,8 @@ class Folds:
         return np.asarray(self.codes[self.tested])
 
     def class_counts(self) -> NDArray[np.float64]:  # (n_slices, k)
-        """Labels per class that each slice may see."""
-        one = np.eye(self.n_classes)[self.codes]
+        """Weight of the labels per class that each slice may see."""
+        one = np.eye(self.n_classes)[self.codes] * self.weight[:, None]
         return np.stack([one[seen].sum(axis=0) for seen in self.sees().T])
 
 

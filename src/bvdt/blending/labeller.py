@@ -17,7 +17,7 @@ from scipy import sparse
 
 from .._support.arrays import Float, Index
 from ..lifting import Lifting
-from ..walks import symmetrized
+from ..walks import choose_alpha, symmetrized
 from ..walks.folds import label_folds
 from .blend import (
     BAYES_STUDENT,
@@ -44,7 +44,17 @@ from .outcome import Accuracy, Blend, CurvePoint
 from .outside import OutsideExpert, check_classifier, classifier_scores, given_scores
 from .rows import FeatureScale, Table
 
-SHARES = (0.6, 0.4, 0.2)  # taken from the neighbours in the last step: what the folds say, else the first
+SHARES = (
+    0.6,
+    0.4,
+    0.2,
+    0.0,
+)  # taken from the neighbours in the last step: the first, unless the folds say else
+# Nats of log-loss that a smaller share has to win: large ones calibrate better when labels are few.
+GAIN = 1.0
+# Hidden labels from which on a fitted temperature is trusted; fewer leave out the rarest classes. At half as
+# many it counts for nothing: with 49 labels of ten classes it made probabilities worse.
+ENOUGH = 100
 CURVE = (0.25, 0.5)  # shares of the labels at which the learning curve is measured
 NAMES = ("auto", "linear", "naive_bayes")
 
@@ -68,6 +78,7 @@ class Blended:
     outcome: Blend
     new: NewPoints
     start: Start
+    alpha: float  # of the walk
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +102,8 @@ class Labeller:
     prior : "auto", "linear", "naive_bayes", a scikit-learn classifier or an (N, k) array of probabilities.
         "auto" takes the walk, the linear expert and, on sparse rows ≥ 0, naive Bayes, then students of their
         blend; the others are blended with the walk alone.
-    alpha : share that a point takes from the others at each step of the walk.
+    alpha : share that a point takes from the others at each step of the walk; "auto" chooses it in the same
+        folds, by the walk alone.
     through : the lifting that X was recovered from, where new points are to be recovered alike.
     """
 
@@ -101,7 +113,7 @@ class Labeller:
         X: Any,
         prior: Any = "auto",
         *,
-        alpha: float = 0.875,
+        alpha: float | str = 0.875,
         n_jobs: int | None = None,
         through: Lifting | None = None,
     ) -> None:
@@ -133,17 +145,28 @@ class Labeller:
         return np.asarray((flat / self._degrees).reshape(P.shape), np.float32)
 
     def label(
-        self, codes: Index, n_classes: int, *, n_folds: int = N_FOLDS, start: Start | None = None
+        self,
+        codes: Index,
+        n_classes: int,
+        *,
+        n_folds: int = N_FOLDS,
+        start: Start | None = None,
+        weight: Float | None = None,
     ) -> Blended:
-        """From the given classes, −1 for none; ``start`` of an earlier call saves most of the work."""
-        folds = Folds.of(codes, n_classes, n_folds, earlier=None if start is None else start.folds)
+        """From the given classes, −1 for none; ``start`` of an earlier call saves most of the work.
+
+        ``weight`` (N,) of the labels, > 0: one of 2 counts as two labels of its point.
+        """
+        earlier = None if start is None else start.folds
+        folds = Folds.of(codes, n_classes, n_folds, earlier=earlier, weight=weight)
         if start is None or (start.walk is not None and start.walk.shape != _shape(folds)):
             start = Start(folds)
         with _one_blas_thread() if self.rows is not None and not self.rows.is_sparse else nullcontext():
             return self._label(folds, start)
 
     def _label(self, folds: Folds, start: Start) -> Blended:
-        walked = walk_expert(self.S, folds, self.alpha, start.walk)
+        alpha = self._resolved_alpha(folds)
+        walked = walk_expert(self.S, folds, alpha, start.walk)
         v = label_weights(folds, walked.class_weight, walked.class_share)
         others, hinge = self._others(folds, start)
         experts = [Expert("walk", walked.scores, WALK), *others]
@@ -156,7 +179,15 @@ class Labeller:
         outcome = _outcome(folds, experts, w, share, power, hidden)
         new = self._new_points(experts, w, P[:, -1].copy(), share, power)
         start = Start(folds, walked.own, hinge)
-        return Blended(calibrated(logs, power), calibrated(hidden, power), folds, outcome, new, start)
+        P_all, P_hidden = calibrated(logs, power), calibrated(hidden, power)
+        return Blended(P_all, P_hidden, folds, outcome, new, start, alpha)
+
+    def _resolved_alpha(self, folds: Folds) -> float:
+        if not isinstance(self.alpha, str):
+            return self.alpha
+        if self.alpha != "auto":
+            raise ValueError(f'alpha needs a value from 0 to 1, or "auto"; got {self.alpha!r}')
+        return choose_alpha(self.S, folds.targets()[:, -1].astype(np.float64), folds=folds.of_points())
 
     def _others(self, folds: Folds, start: Start) -> tuple[list[Expert], Single | None]:
         """The experts beside the walk, and the weights that the next linear one may start from."""
@@ -216,7 +247,9 @@ class Labeller:
                 walk = walk + factor * expert.scores[:, -1]
         return NewPoints(walk, unstepped, share, power, weights, constant, self.scale, self.through, outside)
 
-    def learning_curve(self, codes: Index, n_classes: int, full: Blended) -> list[CurvePoint]:
+    def learning_curve(
+        self, codes: Index, n_classes: int, full: Blended, weight: Float | None = None
+    ) -> list[CurvePoint]:
         """Accuracy with a quarter and a half of the labels, on those left out; then ``full``'s, in its folds.
 
         Each point is one more labelling. Left out where a class would lose all its labels.
@@ -229,7 +262,7 @@ class Labeller:
             tested = (codes >= 0) & (used < 0)
             if n_drawn != n_parts or len(np.unique(used[used >= 0])) < n_classes or not tested.any():
                 continue
-            P = self.label(used, n_classes).P
+            P = self.label(used, n_classes, weight=weight).P
             accuracy = Accuracy.of(P[tested], codes[tested])
             assert accuracy is not None
             found.append(CurvePoint(int((used >= 0).sum()), accuracy))
@@ -249,11 +282,13 @@ def last_step(
     """
     own, step, codes = folds.hidden(P), folds.hidden(stepped), folds.hidden_codes()
     tried = []
-    for share in SHARES:
+    for place, share in enumerate(SHARES):
         Z = mixed(share, own, step)
         (power,) = fit_weights([Z], codes, TEMPERATURE, label_weight)
-        tried.append((log_loss(power * Z, codes, label_weight), share, float(power), Z))
+        loss = log_loss(power * Z, codes, label_weight) + GAIN * place
+        tried.append((loss, share, float(power), Z))
     _, share, power, hidden = min(tried, key=lambda entry: entry[0])
+    power **= min(1.0, max(0.0, 2 * len(codes) / ENOUGH - 1))
     return share, power, mixed(share, P[:, -1], stepped[:, -1]), hidden
 
 

@@ -24,19 +24,21 @@ def squared_hinge(
     start: Single | None = None,  # (d, m)
     *,
     tol: float = 1e-2,
-    max_newton: int = 12,
+    max_newton: int = 30,
     max_products: int = 15,
 ) -> Single:  # (d, m)
     """Column m minimises ½‖w‖² + C·Σ_i weight_im·max(0, 1 − sign_im·⟨x_i, w⟩)², the loss of LinearSVC.
 
     By truncated Newton steps (Keerthi and DeCoste 2005), each solved by conjugate gradients, with a line
-    search. A column stops once its gradient is below ``tol`` of that at 0; two starts may then differ by some
-    hundredths of the margin.
+    search. A column stops once its gradient is below ``tol`` times the rarer sign's share of that at 0, as
+    in liblinear: the gradient at 0 is mostly the constant's, the larger the rarer the class, and without the
+    share rare classes stop before they have learnt anything (30 % of 11 322 one-line texts in 34 classes:
+    0.56 instead of 0.67). Two starts may differ by some hundredths of the margin.
     """
     W = np.zeros((rows.shape[1], signs.shape[1]), np.float32) if start is None else start.copy()
     S = rows.times(W)
     zero = 2 * cost * rows.transposed(signs * weight)
-    stop = tol * np.sqrt(column_squares(zero, zero))
+    stop = tol * _rarer_share(signs, weight) * np.sqrt(column_squares(zero, zero))
     open_ = np.arange(signs.shape[1])
     for _ in range(max_newton):
         t, v = signs[:, open_], weight[:, open_]
@@ -52,6 +54,14 @@ def squared_hinge(
         W[:, open_] += scale * step
         S[:, open_] += scale * moved
     return W
+
+
+def _rarer_share(signs: Single, weight: Single) -> NDArray[Any]:  # (m,)
+    """The smaller of the two signs' shares of a column's weight, at least that of one row."""
+    total = np.maximum(weight.sum(axis=0, dtype=np.float64), LEAST)
+    positive = np.where(signs > 0, weight, 0).sum(axis=0, dtype=np.float64)
+    rarer = np.minimum(positive, total - positive) / total
+    return np.asarray(np.maximum(rarer, 1.0 / max(len(weight), 1)))
 
 
 def _newton_step(

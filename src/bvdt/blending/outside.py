@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._support.arrays import Float
 from .blend import centred
 from .folds import Folds, Single
 
@@ -22,11 +23,16 @@ class OutsideExpert:
     n_classes: int
 
     @classmethod
-    def fitted(cls, classifier: Any, X: Any, codes: NDArray[np.intp], n_classes: int) -> OutsideExpert:
-        """A clone fitted to the labelled rows X with their codes."""
+    def fitted(
+        cls, classifier: Any, X: Any, codes: NDArray[np.intp], n_classes: int, weight: Float
+    ) -> OutsideExpert:
+        """A clone fitted to the labelled rows X with their codes; weights are for those that take them."""
         from sklearn.base import clone
+        from sklearn.utils.validation import has_fit_parameter
 
-        return cls(clone(classifier).fit(X, codes), n_classes)
+        weighed = (weight != 1).any() and has_fit_parameter(classifier, "sample_weight")
+        options = {"sample_weight": weight} if weighed else {}
+        return cls(clone(classifier).fit(X, codes, **options), n_classes)
 
     def scores_of(self, X: Any) -> Single:  # (n, k)
         """Centred log-probabilities, or the decision function where there are none."""
@@ -56,8 +62,8 @@ def classifier_scores(
     check_classifier(classifier)
     scores = np.empty((folds.n_points, folds.n_slices, folds.n_classes), np.float32)
     for number, seen in enumerate(folds.sees().T):
-        points, codes = folds.labelled[seen], folds.codes[seen]
-        expert = OutsideExpert.fitted(classifier, X[points], codes, folds.n_classes)
+        points, codes, weight = folds.labelled[seen], folds.codes[seen], folds.weight[seen]
+        expert = OutsideExpert.fitted(classifier, X[points], codes, folds.n_classes, weight)
         scores[:, number] = expert.scores_of(X)
     return scores, expert
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,11 @@ from scipy import sparse
 
 from .._support.arrays import Float
 from .._support.running import n_threads
+from .._support.sparse import sparse_times
 from ..lifting import Lifted, shifted
 
 _BATCH = 1 << 18  # values per task: large beside a task's start, and the same whatever the number of threads
+_FARTHEST = 1e15  # deviations that a value counts as: products with weights stay finite in single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +55,12 @@ class FeatureScale:
             data = (X.data * np.repeat(factor, np.diff(X.indptr))).astype(np.float32)
             return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, np.float64)
-        return ((X - self.mean) * self.scale).astype(np.float32)
+        with np.errstate(over="ignore"):
+            return np.clip((X - self.mean) * self.scale, -_FARTHEST, _FARTHEST).astype(np.float32)
 
 
 def rows_of_lifted(lifted: Lifted) -> Any:  # (N, d), CSR or array
-    """The data that were lifted: x = (x' − smoothing + offset)/scale, without the baseline where sparse."""
+    """The data that were lifted: x = (x' − smoothing)/scale + offset, without the baseline where sparse."""
     lifting = lifted.lifting
     if lifting is None:
         raise ValueError(
@@ -66,8 +68,9 @@ def rows_of_lifted(lifted: Lifted) -> Any:  # (N, d), CSR or array
         )
     scale = np.broadcast_to(np.asarray(lifting.scale, np.float64), lifting.smoothing.shape)
     if lifted.is_sparse:
-        X = lifted.X if lifting.offset is None else shifted(lifted.X, -lifting.offset)
-        return sparse.csr_array((X.data / scale[X.indices], X.indices, X.indptr), shape=X.shape)
+        X = lifted.X
+        X = sparse.csr_array((X.data / scale[X.indices], X.indices, X.indptr), shape=X.shape)
+        return X if lifting.offset is None else shifted(X, -lifting.offset)
     offset = 0.0 if lifting.offset is None else lifting.offset
     smoothing = lifting.smoothing if lifting.offset is None else 0.0
     return (lifted.X - smoothing) / scale + offset
@@ -76,15 +79,15 @@ def rows_of_lifted(lifted: Lifted) -> Any:  # (N, d), CSR or array
 class Table:
     """Rows T (n, d) float32, dense or CSR; ``times(V)`` is T·V, ``transposed(V)`` is Tᵀ·V.
 
-    Work is cut into tasks that do not depend on the number of threads, and so neither does the result.
+    No result depends on the number of threads: dense work is cut into tasks that do not, and a sparse row's
+    sum is one thread's.
     """
 
     def __init__(self, T: Any, n_jobs: int | None = None) -> None:
         self.T = T
         self.n_jobs = n_jobs
         if sparse.issparse(T):
-            self._parts = _csr_parts(T)
-            self._turned = _csr_parts(sparse.csr_array(T.T))
+            self._turned = sparse.csr_array(T.T)
         else:
             step = max(1, _BATCH // max(T.shape[1], 1))
             self._parts = [(i, T[i : i + step]) for i in range(0, T.shape[0], step)]
@@ -99,46 +102,31 @@ class Table:
         return bool(sparse.issparse(self.T))
 
     def times(self, V: NDArray[Any]) -> NDArray[Any]:  # (d, m) -> (n, m)
-        return self._stacked(self._parts, V, self.shape[0])
+        if self.is_sparse:
+            return sparse_times(self.T, V, self.n_jobs)
+        product = np.empty((self.shape[0], V.shape[1]), np.result_type(self.T, V))
+
+        def fill(part: tuple[int, NDArray[Any]]) -> None:
+            first, rows = part
+            product[first : first + len(rows)] = rows @ V
+
+        self._run(fill)
+        return product
 
     def transposed(self, V: NDArray[Any]) -> NDArray[Any]:  # (n, m) -> (d, m)
         if self.is_sparse:
-            return self._stacked(self._turned, V, self.shape[1])
+            return sparse_times(self._turned, V, self.n_jobs)
         total = np.zeros((self.shape[1], V.shape[1]), np.result_type(self.T, V))
-        for part in self._run(lambda p: p[1].T @ V[p[0] : p[0] + len(p[1])], self._parts):
+        for part in self._run(lambda p: p[1].T @ V[p[0] : p[0] + len(p[1])]):
             total += part
         return total
 
-    def _stacked(self, parts: list[Any], V: NDArray[Any], n_rows: int) -> NDArray[Any]:
-        product = np.empty((n_rows, V.shape[1]), np.result_type(self.T, V))
-
-        def fill(part: tuple[int, Any]) -> None:
-            first, rows = part
-            product[first : first + rows.shape[0]] = rows @ V
-
-        self._run(fill, parts)
-        return product
-
-    def _run(self, task: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
-        threads = min(n_threads(self.n_jobs), len(parts))
+    def _run(self, task: Callable[[Any], Any]) -> list[Any]:
+        threads = min(n_threads(self.n_jobs), len(self._parts))
         if threads <= 1:
-            return [task(part) for part in parts]
+            return [task(part) for part in self._parts]
         with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(task, parts))
-
-
-def _csr_parts(T: Any) -> list[tuple[int, Any]]:
-    """(first row, rows) of about _BATCH values each, sharing T's arrays."""
-    bounds = np.unique(np.searchsorted(T.indptr, np.arange(0, T.nnz, _BATCH), "left"))
-    bounds = np.unique(np.concatenate([[0], bounds, [T.shape[0]]]))
-    parts = []
-    for first, last in pairwise(bounds):
-        start, stop = T.indptr[first], T.indptr[last]
-        indptr = T.indptr[first : last + 1] - start
-        shape = (int(last - first), T.shape[1])
-        rows = sparse.csr_array((T.data[start:stop], T.indices[start:stop], indptr), shape=shape)
-        parts.append((int(first), rows))
-    return parts
+            return list(pool.map(task, self._parts))
 
 
 def column_squares(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:  # (n, m) ×2 -> (m,)

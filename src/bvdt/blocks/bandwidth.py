@@ -111,4 +111,4 @@ def effective_dimension(lifted: Lifted) -> float:
     """d of the dispersion model: the number of features, for sparse data the mean stored values per row."""
     if lifted.is_sparse:
         return max(float(lifted.X.nnz) / lifted.n_points, 1.0)
-    return float(lifted.n_features)
+    return float(lifted.dimension)

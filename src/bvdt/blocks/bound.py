@@ -68,5 +68,9 @@ def bound_constant(lifted: Lifted, bandwidth: float = 1.0) -> float | None:
         X = X.toarray() + lifted.base if lifted.is_sparse else X
         X = X if lifting.offset is None else X + lifting.offset
         total += float((divergence.phi_sum(X) + family.log_base_measure(X)).sum())
-    dispersion = 0.5 * n_points * lifted.n_features * np.log(bandwidth)
+    if lifted.base is not None and lifted.dimension > lifted.n_features:  # those that the last stands for
+        elsewhere = lifted.base[-1:][None]
+        each = float((divergence.phi_sum(elsewhere) + family.log_base_measure(elsewhere)).sum())
+        total += n_points * (lifted.dimension - lifted.n_features) * each
+    dispersion = 0.5 * n_points * lifted.dimension * np.log(bandwidth)
     return float(total - n_points * np.log(n_points - 1) - dispersion)

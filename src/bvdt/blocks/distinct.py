@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._support.arrays import Index, Int, Mask
 from ..lifting import Lifted, row_hashes
@@ -41,8 +43,26 @@ def distinct_tree(lifted: Lifted, tree: Tree) -> DistinctTree | None:
 def _changes(lifted: Lifted, order: Int) -> Mask:  # (N − 1,)
     """Whether a point differs from the one before it in the tree's order."""
     before, after = order[:-1], order[1:]
-    changes = (lifted.u[before] != lifted.u[after]) | (lifted.w[before] != lifted.w[after])
-    if not changes.all():
-        key = row_hashes(lifted)
-        changes |= key[before] != key[after]
-    return np.asarray(changes)
+    changes = np.zeros(len(before), bool)
+    for values in (lifted.u, lifted.w, *_ends(lifted)):
+        changes |= values[before] != values[after]
+    alike = np.flatnonzero(~changes)  # few as a rule: their rows alone are compared
+    if alike.size:
+        rows, place = np.unique(np.concatenate([before[alike], after[alike]]), return_inverse=True)
+        key = row_hashes(lifted, rows)[place]
+        changes[alike] = key[: alike.size] != key[alike.size :]
+    return changes
+
+
+def _ends(lifted: Lifted) -> list[NDArray[Any]]:  # (N,) each
+    """What equal rows share and is read at once: the first and last stored values, and where they stand."""
+    X = lifted.X
+    if not lifted.is_sparse:
+        return [X[:, 0], X[:, -1]]
+    if not X.nnz or not X.data.all():
+        return []  # a zero may be stored in one row and left out in an equal one
+    first, length = np.minimum(X.indptr[:-1], X.nnz - 1), np.diff(X.indptr)
+    last = np.maximum(X.indptr[1:] - 1, 0)
+    stored = length > 0  # an empty row has no ends
+    ends = [np.where(stored, values[place], 0) for values in (X.indices, X.data) for place in (first, last)]
+    return [length, *ends]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +27,20 @@ class BlockPartition:
     cols: Int  # (n_blocks,) node B
     n_nodes: int
     q: Float | None = None  # (n_blocks,) q_AB, the probability of each single entry of the block
+
+    _of: ClassVar[Tree | None] = None  # of an instance: the tree whose pairs of points it is known to cover
+
+    def __post_init__(self) -> None:
+        for name in ("rows", "cols"):
+            nodes = np.asarray(getattr(self, name))
+            if nodes.ndim != 1 or nodes.dtype.kind not in "iu":
+                needed = "integers, a node per block"
+                raise ValueError(
+                    f"BlockPartition.{name} needs {needed}; it is {nodes.dtype} of {nodes.shape}"
+                )
+            if nodes.dtype != np.int32 and nodes.size and not -1 < nodes.min() <= nodes.max() < self.n_nodes:
+                raise ValueError(f"BlockPartition.{name} needs nodes 0…{self.n_nodes - 1}; it has others")
+            object.__setattr__(self, name, np.ascontiguousarray(nodes, np.int32))
 
     @classmethod
     def coarsest(cls, tree: Tree) -> BlockPartition:
@@ -64,6 +79,16 @@ class BlockPartition:
     def with_q(self, q: Float) -> BlockPartition:
         """The same blocks, optimised."""
         return replace(self, q=q)
+
+    def known_for(self, tree: Tree) -> BlockPartition:
+        """Itself, unchangeable and taken for valid from now on: for blocks split from those of valid ones."""
+        self.rows.flags.writeable = self.cols.flags.writeable = False
+        vars(self)["_of"] = tree
+        return self
+
+    def ensured(self, tree: Tree) -> BlockPartition:
+        """Itself, validated unless it is known to be valid."""
+        return self if self._of is tree else self.validate(tree)
 
     def validate(self, tree: Tree) -> BlockPartition:
         """Returns itself, or raises ValueError unless each ordered pair of points is in exactly one block.

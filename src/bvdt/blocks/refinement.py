@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support import memory
 from .._support.arrays import Float, Int, checked_integer
 from ..lifting import Lifted
 from ..tree import Tree
@@ -46,6 +47,7 @@ class _Blocks:
         return BlockPartition(self.rows, self.cols, tree.n_nodes)
 
 
+@memory.telling("refining the blocks")
 def refined_blocks(
     lifted: Lifted,
     tree: Tree,
@@ -74,7 +76,7 @@ def refined_blocks(
                 f"refine needs divergences that are numbers; {len(blocks.rows)} blocks cannot be split"
             )
         blocks = _split(blocks, kind, sums, tree, n_jobs)
-    return blocks.partition(tree), blocks.dbar
+    return blocks.partition(tree).known_for(tree), blocks.dbar
 
 
 # -- the children of blocks ----------------------------------------------------------------------------------

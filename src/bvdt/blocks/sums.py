@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from .._support.running import n_threads
 from ..lifting import Lifted, pair_dots
 from ..tree import Tree
 from .partition import BlockPartition
+
+_BATCH = 1 << 24  # stored values summed at once
 
 
 def sums_by_node(values: Float, tree: Tree, n_jobs: int | None = None) -> Float:  # (N,) -> (2N−1,)
@@ -83,10 +86,26 @@ def _dense_node_sums(X: Float, tree: Tree) -> Float:  # (N, d) -> (2N−1, d)
 
 
 def _sparse_node_sums(X: Any, tree: Tree) -> Any:  # CSR (N, d) -> CSR (2N−1, d)
-    indptr = np.concatenate([[0], np.cumsum(tree.size, dtype=np.int64)])
-    within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], tree.size)
-    points = tree.order[np.repeat(tree.start, tree.size) + within]
-    membership = sparse.csr_array((np.ones(len(points)), points, indptr), shape=(tree.n_nodes, tree.n_points))
+    """A product with the membership of points in nodes, batch by batch so that Ctrl-C is answered between."""
+    stored = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[tree.order], dtype=np.int64)])
+    work = np.cumsum(stored[tree.start + tree.size] - stored[tree.start])
+    bounds = np.searchsorted(work, np.arange(_BATCH, work[-1], _BATCH))
+    bounds = np.unique(np.concatenate([[0], bounds, [tree.n_nodes]]))
+    parts = [_sums_of(X, tree, slice(first, last)) for first, last in pairwise(bounds)]
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part.indptr) for part in parts]))])
+    data, indices = ([getattr(part, name) for part in parts] for name in ("data", "indices"))
+    del parts
+    return sparse.csr_array(
+        (np.concatenate(data), np.concatenate(indices), indptr), shape=(tree.n_nodes, X.shape[1])
+    )
+
+
+def _sums_of(X: Any, tree: Tree, nodes: slice) -> Any:  # CSR (n_nodes, d)
+    size, start = tree.size[nodes], tree.start[nodes]
+    indptr = np.concatenate([[0], np.cumsum(size, dtype=np.int64)])
+    within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], size)
+    points = tree.order[np.repeat(start, size) + within]
+    membership = sparse.csr_array((np.ones(len(points)), points, indptr), shape=(len(size), tree.n_points))
     sums = membership @ X
     sums.sort_indices()
     return sums

@@ -12,6 +12,7 @@ from .embed import CLUSTER_HELP, EMBED_HELP, cluster, embed
 from .guard import guarded
 from .help import TwoHelps
 from .inspect import INSPECT_HELP, inspect
+from .label import LABEL_HELP, label
 from .propagate import PROPAGATE_HELP, propagate
 from .reproduce import REPRODUCE_HELP, reproduce
 
@@ -53,6 +54,7 @@ def options(
 
 
 app.command("demo", cls=TwoHelps, help=DEMO_HELP)(guarded(demo))
+app.command("label", cls=TwoHelps, help=LABEL_HELP, no_args_is_help=True)(guarded(label))
 app.command("propagate", cls=TwoHelps, help=PROPAGATE_HELP, no_args_is_help=True)(guarded(propagate))
 app.command("embed", cls=TwoHelps, help=EMBED_HELP, no_args_is_help=True)(guarded(embed))
 app.command("cluster", cls=TwoHelps, help=CLUSTER_HELP, no_args_is_help=True)(guarded(cluster))
@@ -69,4 +71,5 @@ def main() -> None:
     try:
         app()
     except KeyboardInterrupt:  # before a command began or after it ended
+        typer.echo("bvdt: interrupted", err=True)
         sys.exit(130)

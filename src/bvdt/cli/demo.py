@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DEMO_HELP = """Show what it does: no arguments, no network, under a minute.
 
 Digits of scikit-learn and generated documents, 10 labels per class; writes
-report.html.
+report.html, and documents.csv to try bvdt label on.
 
 \b
 Example:
@@ -56,8 +56,12 @@ def demo(
     session.say(textwrap.fill(NOTE, 80))
     session.say()
     _write_report(session, path, problems[SHOWN], tables)
-    session.result |= {"command": "demo", "report": str(path), "problems": _as_json(found)}
+    documents = out / "documents.csv"
+    _write_documents(documents, problems[SHOWN])
+    session.result |= {"command": "demo", "report": str(path), "documents": str(documents)}
+    session.result["problems"] = _as_json(found)
     session.say(f"{path}: look at it in a browser. {session.seconds:.0f} s in all.")
+    session.say(f"Label such documents yourself: bvdt label {documents} --text text")
     session.finish()
 
 
@@ -108,7 +112,7 @@ def _write_report(session: Session, path: Path, problem: Problem, tables: list[R
         title="bvdt demo",
         summary=_summary(problem, codes, truth),
         facts=_facts(problem, codes, model.operator_),
-        ids=[f"{problem.noun.split()[-1][:-1]} {i}" for i in range(len(codes))],
+        ids=_ids(problem),
         labels=labelling.labels,
         given=labelling.given,
         confidence=labelling.confidence,
@@ -123,6 +127,18 @@ def _write_report(session: Session, path: Path, problem: Problem, tables: list[R
     )
     with session.stage("report"):
         write_report(path, report)
+
+
+def _write_documents(path: Path, problem: Problem) -> None:
+    """The shown problem's documents with their true classes, to try labelling on."""
+    from ..documents.files import write_table
+
+    names = [problem.class_names[c] for c in problem.y]
+    write_table(path, {"id": _ids(problem), "text": list(problem.texts() or ()), "class": names})
+
+
+def _ids(problem: Problem) -> list[str]:
+    return [f"{problem.noun.split()[-1][:-1]} {i}" for i in range(len(problem.y))]
 
 
 def _summary(problem: Problem, codes: Any, truth: float) -> list[str]:

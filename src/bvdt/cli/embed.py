@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from ..documents.cluster_terms import by_size, heaviest_terms
+from ..documents.cluster_terms import ClusterSummary, by_size, summarise
 from . import options as o
 from .guard import after_writing
 from .page import check_plot, scatter
@@ -136,8 +136,11 @@ def cluster(
 
         found = SpectralClustering(clusters, random_state=seed, n_jobs=jobs).fit(operator=operator)
     number = by_size(found.labels_)
-    _say_clusters(session, number, features, X)
-    write_columns(session, output, {"id": documents.ids, "cluster": number}, escape_formulas)
+    described = _describe(session, number, documents, features, X)
+    columns: dict[str, Any] = {"id": documents.ids, "cluster": number}
+    if features.kind == "text":
+        columns["terms"] = [", ".join(described[k - 1].terms) for k in number]
+    write_columns(session, output, columns, escape_formulas)
     if plot is not None:
         from ..report import map_coordinates
 
@@ -159,18 +162,42 @@ def _read(
     return documents
 
 
-def _say_clusters(session: Session, number: Any, features: Features, X: Any) -> None:
-    sizes = np.bincount(number)[1:]
-    words = heaviest_terms(X, number, features.names or []) if features.kind == "text" else []
+def _describe(
+    session: Session, number: Any, documents: Documents, features: Features, X: Any
+) -> list[ClusterSummary]:
+    """Size, telling terms, a typical document and purity of every cluster, said and kept."""
+    names = features.names if features.kind == "text" else None
+    found = summarise(X, number, documents.ids, names, documents.texts, documents.labels)
+    pure = any(cluster.purity is not None for cluster in found)
+    columns = [
+        "cluster",
+        "documents",
+        *(["purity"] if pure else []),
+        "typical",
+        *(["terms"] if names else []),
+    ]
     rows = [
-        [str(k + 1), f"{size:,}", *([", ".join(words[k])] if words else [])] for k, size in enumerate(sizes)
+        [
+            str(cluster.cluster),
+            f"{cluster.documents:,}",
+            *([_percent(cluster)] if pure else []),
+            _short(cluster.representative, 24),
+            *([", ".join(cluster.terms)] if names else []),
+        ]
+        for cluster in found
     ]
     session.say()
-    session.table(["cluster", "documents", *(["heaviest terms"] if words else [])], rows)
-    session.result["clusters"] = [
-        {"cluster": k + 1, "documents": int(size)} | ({"terms": words[k]} if words else {})
-        for k, size in enumerate(sizes)
-    ]
+    session.table(columns, rows)
+    session.result["clusters"] = [cluster.contents() for cluster in found]
+    return found
+
+
+def _percent(cluster: ClusterSummary) -> str:
+    return "" if cluster.purity is None else f"{100 * cluster.purity:.0f} % {_short(cluster.label or '', 16)}"
+
+
+def _short(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def _names(labels: Any) -> list[str] | None:

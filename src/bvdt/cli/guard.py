@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import typer
 
+from .._support import memory
 from .session import printable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -50,7 +51,7 @@ def sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, MemoryError):
-        return str(error) or "not enough memory"
+        return str(error) if memory.names_figure(error) else memory.refusal("this")
     if isinstance(error, MENDABLE):
         return str(error)
     return f"unexpected {type(error).__name__}: {error} (run again with --debug to see where)"

@@ -77,7 +77,7 @@ def operator_facts(op: WalkOperator) -> dict[str, Any]:
     lifted, near = op.lifted, getattr(op, "near", None)
     return {
         "points": op.shape[0],
-        "features": lifted.n_features,
+        "features": lifted.dimension,
         "stored_values": int(lifted.X.nnz if lifted.is_sparse else lifted.X.size),
         "divergence": "of your own" if lifted.lifting is None else lifted.lifting.divergence.name,
         "bandwidth": op.bandwidth,

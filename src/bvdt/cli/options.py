@@ -27,14 +27,16 @@ def parse_bandwidth(text: str) -> float | str:
     return value
 
 
-def parse_alpha(text: str) -> float:
-    """A number from 0 to 1."""
+def parse_alpha(text: str) -> float | str:
+    """ "auto", or a number from 0 to 1."""
+    if text == "auto":
+        return text
     try:
         value = float(text)
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise typer.BadParameter(f"needs a number from 0 to 1; got {text!r}")
+        raise typer.BadParameter(f"needs auto or a number from 0 to 1; got {text!r}")
     return value
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..documents.predictions import Labelling
+from ..documents.predictions import Labelling, Reasons
 
 if TYPE_CHECKING:
     from ..documents.files import Documents
@@ -30,6 +30,7 @@ def labelling_report(
     suggestions: Sequence[int],
     timings: Sequence[tuple[str, float]],
     fitted: bool,
+    reasons: Reasons,
 ) -> None:
     """What was done and how sure it is; only documents of the fit itself (``fitted``) have a map."""
     from ..report import Report, map_coordinates, write_report
@@ -55,6 +56,7 @@ def labelling_report(
             operator=operator if fitted else None,
             timings=list(timings),
             tables=_experts(model) if fitted else [],
+            because=reasons.texts() or None,
             calibrated=model.propagation.new_points is not None,
         ),
     )
@@ -113,7 +115,7 @@ def _facts(documents: Documents, labelling: Labelling, model: Model) -> list[tup
         ("classes", f"{len(model.classes):,}"),
         ("walk", describe(model.features, model.propagation.operator_)),
         ("bandwidth", f"{model.propagation.operator_.bandwidth:.4g}"),
-        ("α", f"{model.propagation.alpha:g}"),
+        ("α", f"{model.propagation.alpha_:g}"),
     ]
 
 

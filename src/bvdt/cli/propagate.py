@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from ..documents.labels import encode
-from ..documents.predictions import Labelling
+from ..documents.predictions import Labelling, Reasons
 from ..documents.settings import WalkSettings, propagation
 from . import options as o
 from .guard import after_writing
@@ -26,6 +26,7 @@ PROPAGATE_HELP = """Label all documents from the labels of a few.
 
 INPUT: .csv .tsv .jsonl .parquet, a folder of texts, .mtx .svm .npz .npy.
 Writes id, label, confidence, runner_up, entropy, given; in INPUT's order.
+With --explain also because: the labelled documents behind each label.
 
 \b
 Examples:
@@ -43,6 +44,10 @@ Save = Annotated[Path | None, o.option("--save", help="Write the model, .bvdt.",
 ModelFile = Annotated[Path | None, o.option("--model", help="Predict with a saved model.", metavar="FILE")]
 Suggest = Annotated[
     Any, o.option("--suggest", help="List N documents to label next.", metavar="N", parser=o.at_least(0))
+]
+Explain = Annotated[
+    Any,
+    o.option("--explain", help="Name N labelled ones behind each label.", metavar="N", parser=o.at_least(0)),
 ]
 Hidden = Annotated[
     Any,
@@ -63,7 +68,8 @@ Prior = Annotated[
     ),
 ]
 Alpha = Annotated[
-    Any, o.option("--alpha", help="Share taken from neighbours, 0-1.", metavar="A", parser=o.parse_alpha)
+    Any,
+    o.option("--alpha", help="Share taken from neighbours, 0-1, auto.", metavar="A", parser=o.parse_alpha),
 ]
 Dask = Annotated[
     str | None,
@@ -76,6 +82,8 @@ Dask = Annotated[
 ]
 
 
+REASONS = 3  # labels named per document in a report
+QUICK_REASONS = 5_000_000  # labels × documents that take some seconds to explain
 MOST_CLASSES = 100  # beyond, most labels occurring once are taken for a mistake
 
 
@@ -88,8 +96,9 @@ class Task:
     report: Path | None
     save: Path | None
     suggest: int
+    explain: int
     holdout: float | None
-    alpha: float | None
+    alpha: float | str | None
     prior: str | None
     settings: WalkSettings
 
@@ -107,6 +116,7 @@ def propagate(
     save: Save = None,
     model: ModelFile = None,
     suggest: Suggest = None,
+    explain: Explain = None,
     holdout: Hidden = None,
     prior: Prior = None,
     alpha: Alpha = None,
@@ -130,9 +140,8 @@ def propagate(
     source = Source(input, text, id, labels, missing, encoding, stop_words, model)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs)
-    task = Task(
-        output, escape_formulas, report, save, suggest or 0, holdout, alpha, PRIORS[prior or "auto"], settings
-    )
+    more = suggest or 0, explain or 0, holdout, alpha, PRIORS[prior or "auto"], settings
+    task = Task(output, escape_formulas, report, save, *more)
     session.result["command"] = "propagate"
     if dask is not None:
         made: dict[str, Any] = {
@@ -153,7 +162,7 @@ def propagate(
         _label(session, source, task)
     else:
         made = {"--labels": labels, "--save": save, "--suggest": suggest, "--holdout": holdout}
-        made |= {"--prior": prior}
+        made |= {"--prior": prior, "--explain": explain}
         made |= {"--alpha": alpha, "--divergence": divergence, "--bandwidth": bandwidth, "--near": near}
         made |= {"--trees": trees, "--scale": scale, "--ngrams": ngrams, "--chars": chars}
         made |= {"--min-df": min_df, "--stop-words": stop_words, "--missing": missing}
@@ -197,7 +206,9 @@ def _label(session: Session, source: Source, task: Task) -> None:
     labelling = Labelling.of(fitted.label_distributions_, classes, codes)
     _say_counts(session, labelling, classes)
     suggestions = _suggest(session, fitted, documents, labelling, task)
-    write_columns(session, task.output, labelling.columns(documents.ids), task.escape_formulas)
+    reasons = _reasons(session, fitted, documents, task)
+    columns = labelling.columns(documents.ids) | ({"because": reasons.texts()} if task.explain else {})
+    write_columns(session, task.output, columns, task.escape_formulas)
     written = [task.output]
     model = Model(features, fitted, classes, measured, source.path.name)
     if task.save is not None:
@@ -206,9 +217,20 @@ def _label(session: Session, source: Source, task: Task) -> None:
         written.append(task.save)
     if task.report is not None:
         with after_writing(*written):
-            _report(session, documents, labelling, task.report, model, suggestions)
+            _report(session, documents, labelling, task.report, model, suggestions, reasons=reasons)
         written.append(task.report)
     say_written(session, written)
+
+
+def _reasons(session: Session, fitted: Any, documents: Documents, task: Task) -> Reasons:
+    """Which labels gave each document its own: where asked for, and for a report where that is quick."""
+    n_labels = int((fitted.codes_ >= 0).sum())
+    quick = task.report is not None and n_labels * len(documents.ids) <= QUICK_REASONS
+    if not task.explain and not quick:
+        return Reasons()
+    with session.steps("explain", n_labels) as advance:
+        points, shares = fitted.explain_all(task.explain or REASONS, advance=advance)
+    return Reasons(points, shares, documents.ids, fitted.codes_ >= 0)
 
 
 def _classes(session: Session, source: Source, documents: Documents) -> tuple[list[str], Any]:
@@ -278,7 +300,8 @@ def _measure(session: Session, fitted: Any, classes: list[str], codes: Any, task
         session.say(f"Learning curve: {found.more_labels()}")
     if found.untested:
         session.note(f"classes with one label could not be tested: {', '.join(found.untested)}")
-    session.result["holdout"] = asdict(found) | {"confusion": found.confusion.tolist()}
+    more = {"confusion": found.confusion.tolist(), "more_labels": found.more_labels()}
+    session.result["holdout"] = asdict(found) | more
     return found
 
 
@@ -388,9 +411,12 @@ def _report(
     model: Model,
     suggestions: list[int],
     fitted: bool = True,
+    reasons: Reasons | None = None,
 ) -> None:
     from .page import labelling_report
 
     with session.stage("report"):
-        labelling_report(path, documents, labelling, model, suggestions, session.timings, fitted)
+        labelling_report(
+            path, documents, labelling, model, suggestions, session.timings, fitted, reasons or Reasons()
+        )
     session.result["report"] = str(path)

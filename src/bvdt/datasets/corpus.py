@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from .._support.atomic import atomic
 
 __all__ = ["CORPORA", "Corpus", "CorpusInfo", "corpus_info", "load_corpus", "save_corpus"]
 
+# As NumPy tells of an array's header that it cannot read, and zipfile of a member with a password.
+_HEADERS = (SyntaxError, TokenError, RecursionError, RuntimeError, NotImplementedError)
 KEYS = ("data", "indices", "indptr", "shape", "labels", "class_names")
 
 
@@ -114,7 +117,7 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             missing = [key for key in KEYS if key not in stored.files]
             arrays = {} if missing else {key: stored[key] for key in KEYS}
-    except (zipfile.BadZipFile, EOFError, ValueError, zlib.error) as error:
+    except (zipfile.BadZipFile, EOFError, ValueError, zlib.error, *_HEADERS) as error:
         raise ValueError(f"{path} is a damaged file of counts: {error}") from error
     if missing:
         raise ValueError(f"{path} is not a file of counts: it has no array {missing[0]!r}")
@@ -124,19 +127,21 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
 def _checked(
     path: Path, arrays: dict[str, NDArray[Any]]
 ) -> tuple[sparse.csr_array, NDArray[np.intp], list[str]]:
-    class_names = [str(name) for name in arrays["class_names"]]
-    labels = arrays["labels"].astype(np.intp)
-    shape = tuple(int(n) for n in arrays["shape"])
-    parts = (
-        arrays["data"].astype(float),
-        arrays["indices"].astype(np.int32),
-        arrays["indptr"].astype(np.int32),
-    )
     try:
+        class_names = [str(name) for name in arrays["class_names"]]
+        labels = arrays["labels"].astype(np.intp)
+        shape = tuple(int(n) for n in arrays["shape"])
+        parts = (
+            arrays["data"].astype(float),
+            arrays["indices"].astype(np.int32),
+            arrays["indptr"].astype(np.int32),
+        )
         counts = sparse.csr_array(parts, shape=shape)
         counts.check_format(full_check=True)
-    except ValueError as error:
+    except (ValueError, TypeError, SystemError, OverflowError) as error:
         raise ValueError(f"{path} holds a damaged matrix: {error}") from error
+    if labels.ndim != 1:
+        raise ValueError(f"{path} needs one label per document; its labels have shape {labels.shape}")
     if len(labels) != shape[0]:
         raise ValueError(
             f"{path} needs one label per document; it has {len(labels)} for {shape[0]} documents"

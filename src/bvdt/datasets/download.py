@@ -1,4 +1,4 @@
-"""One file over HTTP: resumed where it broke off, checked, and put in place whole or not at all.
+"""One file over HTTPS: resumed where it broke off, checked, and put in place whole or not at all.
 
 While it comes in, the file is NAME.part, and NAME.part.json holds what the server said of it (address, ETag
 or date, size), so that a later run asks only for the rest, and only of the same file. Beside the finished
@@ -27,6 +27,7 @@ __all__ = ["Progress", "download", "file_digest", "forget"]
 
 Progress = Callable[[int, int | None], None]  # bytes so far, bytes in all if known
 
+OWN = ("127.0.0.1", "::1", "localhost")
 PIECE = 2**16
 LIMIT = 2**30  # bytes: the largest original has 80 MiB
 LONGEST_WAIT = 60.0  # seconds between two tries
@@ -88,9 +89,19 @@ def file_digest(path: str | Path) -> str:
 
 
 def _check_url(url: str) -> None:
+    """Only https: anyone on the way may have changed what comes otherwise. This machine may do without."""
     parts = urllib.parse.urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"an address needs to begin with http:// or https:// and name a host; it is {url!r}")
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in OWN)
+    if not is_safe or not parts.hostname:
+        raise ValueError(f"an address needs to begin with https:// and name a host; it is {url!r}")
+
+
+class _SafeRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows a server to another address only if that one is allowed, too."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        _check_url(newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def forget(path: str | Path) -> None:
@@ -187,7 +198,8 @@ def _transfer(url: str, path: Path, timeout: float, progress: Progress | None) -
     if origin and start and start == origin.total:
         return
     try:
-        response = urllib.request.urlopen(_request(url, start, origin), timeout=timeout)
+        opener = urllib.request.build_opener(_SafeRedirects)
+        response = opener.open(_request(url, start, origin), timeout=timeout)
     except urllib.error.HTTPError as error:
         with error:
             _answered(error, url, path, start)

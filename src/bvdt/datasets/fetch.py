@@ -42,7 +42,7 @@ class Fetched:
 
 def _bbc(stem: str, n_entries: int) -> Source:
     return Source(
-        url=f"http://mlg.ucd.ie/files/datasets/{stem}.zip",
+        url=f"https://mlg.ucd.ie/files/datasets/{stem}.zip",
         members=tuple(f"{stem}.{suffix}" for suffix in ("mtx", "terms", "docs", "classes")),
         parse=lambda files: parse_bbc(files, stem),
         terms="for non-commercial and research use, articles by the BBC; cite Greene and Cunningham (2006)",
@@ -54,7 +54,7 @@ SOURCES = {
     "bbcsport": _bbc("bbcsport", 85576),
     "bbc": _bbc("bbc", 286774),
     "20news": Source(
-        url="http://qwone.com/~jason/20Newsgroups/20news-bydate-matlab.tgz",
+        url="https://qwone.com/~jason/20Newsgroups/20news-bydate-matlab.tgz",
         members=("train.data", "train.label", "train.map"),
         parse=lambda files: parse_newsgroups(files, corpus_info("20news").shape[1]),
         terms="none stated; cite Lang (1995)",

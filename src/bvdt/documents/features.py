@@ -137,11 +137,22 @@ class Features:
         for name, value in {**learnt, "names": names}.items():
             if value is not None and len(value) != n_features:
                 raise IndexError(f"{name} of {len(value)} features instead of {n_features}")
+        for name, value in learnt.items():
+            if value is not None and not _is_learnt(value, positive=name != "mean"):
+                raise ValueError(
+                    f"{name} needs one finite number{'' if name == 'mean' else ' > 0'} per feature"
+                )
         kind, scale = str(header["kind"]), str(header["scale"])
         needed = {"tfidf": ("idf",), "standard": ("mean", "deviation"), "none": ()}[scale]
         if any(learnt[name] is None for name in needed) or (kind == "text" and names is None):
             raise KeyError(f"what {kind} with the scale {scale} needs")
         return cls(kind, scale, n_features, TextSettings(**text), names, **learnt)
+
+
+def _is_learnt(values: Any, positive: bool) -> bool:
+    """Whether a file's array is what ``_learn_scale`` makes."""
+    plain = values.ndim == 1 and values.dtype == np.float64 and np.isfinite(values).all()
+    return bool(plain and (not positive or (values > 0).all()))
 
 
 def learn_features(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from .._support.arrays import Float
 from ..blending import FeatureScale, NewPoints
 from ..operators import storage
+from ..operators.stored import require
 from .features import Features
 from .holdout import Holdout, Measured
 
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
 
 MODEL_VERSION = 2  # 2: a prior's part in new points
 _PREFIX = "model_"
+_LARGEST = 1e15  # of what a prior stores: products of two, summed, stay finite
 _PRIOR_ARRAYS = ("walk", "unstepped", "weights", "constant")
 _SETTINGS = ("alpha", "n_iter", "tol", "mode", "class_mass_normalization", "clamp")
+_LATER = {"class_balance": True}  # settings that older files lack, and what they meant
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,15 +61,17 @@ def save_model(path: str | Path, model: Model) -> None:
     learnt |= {"codes": model.codes.astype(np.int32), "scores": model.propagation.label_distributions_}
     prior, blended = _prior_contents(model.propagation)
     learnt |= blended
+    if (model.propagation.label_weights[model.codes >= 0] != 1).any():
+        learnt["label_weight"] = model.propagation.label_weights
     header |= {
-        "version": 3,
+        "version": max(3, header["version"]),
         "model": {
             "version": MODEL_VERSION,
             "made_by": version("bvdt"),
             "source": model.source,
             "classes": model.classes,
             "features": features,
-            "settings": {name: getattr(model.propagation, name) for name in _SETTINGS}
+            "settings": {name: getattr(model.propagation, name) for name in (*_SETTINGS, *_LATER)}
             | {"alpha": model.propagation.alpha_},
             "prior": prior,
             "holdout": _holdout_header(model.holdout),
@@ -108,21 +113,30 @@ def model_from(
 def _model_from(stored: dict[str, Any], learnt: dict[str, Any], operator: Any) -> Model:
     features = Features.from_contents(stored["features"], learnt)
     classes, codes, scores = list(stored["classes"]), learnt["codes"], learnt["scores"]
-    n_points, n_features = operator.shape[0], operator.lifted.n_features
+    n_points, n_features = operator.shape[0], operator.lifted.dimension
     if scores.shape != (n_points, len(classes)) or codes.shape != (n_points,):
         raise IndexError(f"labels of shape {codes.shape} and {scores.shape} for {n_points} points")
     if features.n_features != n_features or not -1 <= codes.min() <= codes.max() < len(classes):
         raise IndexError("features or classes that do not fit the operator")
-    if not (np.isfinite(scores).all() and (scores >= 0).all()):
-        raise ValueError("scores that are no probabilities")
+    plain = scores.dtype == np.float64 and codes.dtype.kind == "i"
+    require(plain, "model_scores and model_codes", "float64 and integers", (scores.dtype, codes.dtype))
+    sums = scores.sum(axis=1)
+    rows = np.isfinite(scores).all() and (scores >= 0).all() and np.allclose(sums, 1, atol=1e-6)
+    require(rows, "model_scores", "probabilities in every row", scores)
+    weight = learnt.get("label_weight")
+    if weight is not None:
+        fits = weight.shape == (n_points,) and weight.dtype == np.float64
+        positive = fits and np.isfinite(weight).all() and (weight >= 0).all()
+        require(positive, "model_label_weight", "a weight ≥ 0 per point", weight)
     prior = _prior_from(stored.get("prior"), learnt, operator, len(classes))
-    propagation = _restored(stored["settings"], operator, codes.astype(np.intp), scores, prior)
+    kept = prior | {"label_weight": weight}
+    propagation = _restored(stored["settings"], operator, codes.astype(np.intp), scores, kept)
     holdout = _holdout_from(stored["holdout"], classes)
     return Model(features, propagation, classes, holdout, str(stored["source"]))
 
 
 def _restored(
-    settings: dict[str, Any], operator: Any, codes: NDArray[np.intp], scores: Float, prior: dict[str, Any]
+    settings: dict[str, Any], operator: Any, codes: NDArray[np.intp], scores: Float, kept: dict[str, Any]
 ) -> LabelPropagation:
     """A LabelPropagation as ``fit`` left it."""
     from ..estimators import LabelPropagation
@@ -130,13 +144,14 @@ def _restored(
     lifting = operator.lifted.lifting
     divergence = {} if lifting is None else {"divergence": lifting.divergence}
     chosen = {name: settings[name] for name in _SETTINGS}
+    chosen |= {name: settings.get(name, before) for name, before in _LATER.items()}
     return LabelPropagation.restored(
         operator,
         np.arange(scores.shape[1]),
         codes,
         scores,
         bandwidth=operator.bandwidth,
-        **prior,
+        **kept,
         **divergence,
         **chosen,
     )
@@ -168,17 +183,24 @@ def _prior_from(
     """Arguments of ``LabelPropagation.restored``; none for a model without a prior."""
     if stored is None:
         return {}
-    n_points, n_features = operator.shape[0], operator.lifted.n_features
+    n_points, lifted = operator.shape[0], operator.lifted
+    n_features = lifted.n_features if stored["recovered"] else lifted.dimension
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("walk", "unstepped"), (n_points, n_classes))
     shapes |= {"weights": (n_features, n_classes), "constant": (n_classes,)}
     shapes |= {"mean": (n_features,), "scale": (n_features,)}
     arrays: dict[str, Any] = {name: learnt.get(f"prior_{name}") for name in shapes}
     for name, array in arrays.items():
-        if array is not None and (array.shape != shapes[name] or not np.isfinite(array).all()):
-            raise IndexError(f"prior_{name} that does not fit the operator")
-    if arrays["walk"] is None or arrays["unstepped"] is None:
-        raise KeyError("what a prior needs")
+        if array is not None:
+            _check_prior(f"model_prior_{name}", array, shapes[name])
     linear = arrays["weights"] is not None
+    needed = ("walk", "unstepped", *(("constant",) if linear else ()))
+    if any(arrays[name] is None for name in needed) or (arrays["mean"] is None) != (arrays["scale"] is None):
+        raise KeyError("what a prior needs")
+    require((arrays["unstepped"] >= 0).all(), "model_prior_unstepped", "values ≥ 0", arrays["unstepped"])
+    for name, most in {"share": 1.0, "power": _LARGEST}.items():
+        value = stored[name]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        require(is_number and 0 <= value <= most, name, f"a number from 0 to {most:g}", value)
     new = NewPoints(
         share=float(stored["share"]),
         power=float(stored["power"]),
@@ -187,6 +209,13 @@ def _prior_from(
         **{name: arrays[name] for name in _PRIOR_ARRAYS},
     )
     return {"new_points": new, "prior": stored["name"]}
+
+
+def _check_prior(field: str, array: Any, shape: tuple[int, ...]) -> None:
+    """Numbers of that shape; of those that are multiplied, sums of products stay finite."""
+    require(array.dtype.kind == "f" and array.shape == shape, field, f"floats of shape {shape}", array)
+    most = np.finfo(np.float64).max if field.endswith(("_mean", "_scale")) else _LARGEST
+    require((np.abs(array) <= most).all(), field, f"values up to {most:g}", array)
 
 
 def _holdout_header(holdout: Holdout | None) -> dict[str, Any] | None:

@@ -53,7 +53,7 @@ def build_walk(X: Any, parameters: dict[str, Any], progress: Progress = False) -
 
 
 def propagation(
-    features: Features, settings: WalkSettings, alpha: float | None = None, prior: Any = "auto"
+    features: Features, settings: WalkSettings, alpha: float | str | None = None, prior: Any = "auto"
 ) -> Any:
     """A LabelPropagation, not fitted, for documents of that kind; ``prior`` None is the walk alone.
 

@@ -60,7 +60,7 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
                 delattr(self, name)
         lifted = getattr(self.operator_, "lifted", None)
         if lifted is not None:
-            self.n_features_in_ = lifted.n_features
+            self.n_features_in_ = lifted.dimension
 
     def _extend(self, X: Any) -> Any:  # n_new × N
         """Rows of new points."""

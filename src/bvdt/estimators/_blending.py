@@ -24,16 +24,10 @@ def labeller_for(model: LabelPropagation, X: Any, earlier: Labeller | None) -> L
         return earlier
     rows, through = _features(model, X)
     labeller = Labeller(
-        model.operator_, rows, model.prior, alpha=_alpha(model), n_jobs=model.n_jobs, through=through
+        model.operator_, rows, model.prior, alpha=model.alpha, n_jobs=model.n_jobs, through=through
     )
     labeller.made_from = given
     return labeller
-
-
-def _alpha(model: LabelPropagation) -> float:
-    if isinstance(model.alpha, str):
-        raise ValueError(f"alpha needs a number with a prior; got {model.alpha!r}")
-    return model.alpha
 
 
 def _features(model: LabelPropagation, X: Any) -> tuple[Any, Any]:  # (N, d), Lifting or None

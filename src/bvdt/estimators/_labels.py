@@ -24,7 +24,9 @@ def encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:  # (k,), (N,
     known = y[labelled]
     if known.dtype.kind == "f":
         assert_all_finite(known, input_name="y")
-    check_classification_targets(np.asarray(known.tolist()) if known.dtype == object else known)
+    with warnings.catch_warnings():  # one label per class is not a regression problem, but an ordinary start
+        warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
+        check_classification_targets(np.asarray(known.tolist()) if known.dtype == object else known)
     codes = np.full(len(y), -1, np.intp)
     try:
         classes, codes[labelled] = np.unique(known, return_inverse=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,13 @@ from ..walks import (
     balanced_scores,
     choose_alpha,
     class_distributions,
-    label_contributions,
     label_scores,
     match_class_mass,
-    suggestion_scores,
+    suggest_points,
 )
 from ._base import WalkEstimator, checked
 from ._blending import labeller_for
+from ._explaining import explain_fitted, explain_one
 from ._labels import checked_weights, encode_labels, one_hot
 
 # Fitted points that a new point's classes are the mean of; 15 instead of 1: up to 7.5 points more.
@@ -120,6 +120,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     _blended: Blended | None = None
     _new_points: NewPoints | None = None
     _labelling: tuple[Labeller, Start] | None = None  # of the last fit with a prior
+    _label_weight: Float  # (N,)
 
     def __init__(
         self,
@@ -176,7 +177,8 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             object array or a Series.
         sample_weight : array of shape (n_points,), default=None
             Weights ≥ 0 of the labels; those of unlabelled points have no meaning, and 0 leaves a label out.
-            With a prior the other weights count alike.
+            With a prior a label of weight 2 counts as two labels of its point, to the experts and where
+            they are weighed; below 1, students and the last step take it as that share of the point's row.
         operator : WalkOperator, default=None
             The points' transition matrix if it is there already, such as ``operator_`` of an earlier fit: new
             labels then cost only products. Any square operator, sparse matrix or array with entries ≥ 0 will
@@ -194,7 +196,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             raise ValueError(
                 "sample_weight needs a value other than zero for at least one label; all are zero"
             )
-        self.classes_, self.codes_ = classes, codes
+        self.classes_, self.codes_, self._label_weight = classes, codes, weight
         self._blended, self._new_points = None, None
         if hasattr(self, "blend_"):
             del self.blend_
@@ -203,7 +205,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         counted = np.where(weight > 0, codes, -1)
         if len(np.unique(counted[counted >= 0])) < len(classes):  # a class without weight cannot be blended
             return self._propagate(weight)
-        self.codes_ = counted
+        self.codes_, self._label_weight = counted, np.where(counted >= 0, weight, 0.0)
         return self._blend(X)
 
     @classmethod
@@ -215,6 +217,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         label_distributions: Float,
         *,
         new_points: NewPoints | None = None,
+        label_weight: Float | None = None,
         **parameters: Any,
     ) -> LabelPropagation:
         """The estimator that ``fit`` left, from what was stored of it; nothing is computed anew."""
@@ -223,14 +226,14 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         fitted.operator_ = operator
         fitted._features_of_operator()
         fitted.classes_, fitted.codes_ = np.asarray(classes), codes
-        fitted.alpha_, fitted._label_weight = parameters.get("alpha", 0.9), np.ones(len(codes))
+        fitted.alpha_ = parameters.get("alpha", 0.9)
+        fitted._label_weight = np.ones(len(codes)) if label_weight is None else label_weight
         fitted.label_distributions_ = label_distributions
         fitted.transduction_ = fitted.classes_[label_distributions.argmax(axis=1)]
         return fitted
 
     def _propagate(self, weight: Float) -> LabelPropagation:
         Y0, labelled = one_hot(self.codes_, len(self.classes_)) * weight[:, None], self.codes_ >= 0
-        self._label_weight = weight
         self.alpha_ = self._resolved_alpha(Y0)
         scores, self.n_iter_ = label_scores(
             self.operator_,
@@ -269,8 +272,8 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         labeller = labeller_for(self, X, None if earlier is None else earlier[0])
         same = earlier is not None and labeller is earlier[0]
         start = earlier[1] if same and earlier is not None else None
-        blended = labeller.label(self.codes_, len(self.classes_), start=start)
-        self.alpha_ = labeller.alpha
+        blended = labeller.label(self.codes_, len(self.classes_), start=start, weight=self._label_weight)
+        self.alpha_ = blended.alpha
         self._labelling = (labeller, blended.start)
         self._blended, self._new_points, self.blend_ = blended, blended.new, blended.outcome
         labelled = self.codes_ >= 0
@@ -283,17 +286,22 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         labeller, blended = self._needs_blend()
         if blended.folds.n_folds in (0, n_folds):
             return blended
-        return labeller.label(self.codes_, len(self.classes_), n_folds=n_folds)
+        return labeller.label(self.codes_, len(self.classes_), n_folds=n_folds, weight=self._label_weight)
 
     def learning_curve(self) -> list[CurvePoint]:
         """With a prior: accuracy on the other labels from a quarter, a half and most of them; two fits."""
         labeller, blended = self._needs_blend()
-        return labeller.learning_curve(self.codes_, len(self.classes_), blended)
+        return labeller.learning_curve(self.codes_, len(self.classes_), blended, self._label_weight)
 
     @property
     def new_points(self) -> NewPoints | None:
         """With a prior: what ``predict`` needs besides the operator, for storage."""
         return self._new_points
+
+    @property
+    def label_weights(self) -> Float:  # (N,)
+        """Weights of the given labels as ``fit`` took them, for storage."""
+        return self._label_weight
 
     def _needs_blend(self) -> tuple[Labeller, Blended]:
         check_is_fitted(self)
@@ -334,47 +342,45 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     def explain(self, point: Any, n: int = 5) -> tuple[NDArray[np.intp], Float]:  # (≤ n,) ×2
         """The labelled points that gave a point its class, and their shares of it, the largest first.
 
-        All shares sum to 1 over the labelled points of that class; each is exact: what the score of the class
-        would lose without the label.
+        All shares sum to 1 over the labelled points of that class; each is exact: what the walk's score of
+        the class would lose without the label. With a prior these are the walk's part of the blend.
 
         Parameters
         ----------
-        point : int, a point of the fit; or the features of one new point, shape (n_features,) or (1,
-        n_features),
-            which has the mean of its nearest fitted points, as in ``predict_proba``.
+        point : int, a point of the fit; or the features of one new point, of shape (n_features,) or (1,
+            n_features), which has the mean of its nearest fitted points, as in ``predict_proba``.
         """
-        check_is_fitted(self)
         n = checked_integer(n, "n", 1)
-        if self.clamp or self.mode not in ("walk", "spread"):
-            raise ValueError(
-                'explain needs mode "walk" or "spread" without clamp; '
-                f"got mode={self.mode!r}, clamp={self.clamp}"
-            )
-        if isinstance(point, numbers.Integral):
-            index = checked_integer(point, "point", 0, len(self.codes_) - 1)
-            points, weight = np.array([index]), np.ones(1)
-        else:
-            new = point if sparse.issparse(point) else np.atleast_2d(np.asarray(point))
-            if new.shape[0] != 1:
-                raise ValueError(f"explain needs one point at a time; its shape is {new.shape}")
-            near, weights = self._nearest(new, NEIGHBOURS)
-            points, weight = near[0][weights[0] > 0], weights[0][weights[0] > 0]
-        weight = weight[:, None] * self.label_distributions_[points]  # of each class
-        label = int(weight.sum(axis=0).argmax())
-        givers = np.flatnonzero((self.codes_ == label) & (self._label_weight > 0))
-        given = label_contributions(self.operator_, points, mode=self.mode, alpha=self.alpha_)[givers]
-        given *= self._label_weight[givers, None]
-        total = given.sum(axis=0)
-        share = (given / np.where(total > 0, total, 1.0)) @ weight[:, label]
-        share /= max(share.sum(), 1e-300)
-        best = np.argsort(-share, kind="stable")[:n]
-        return givers[best], share[best]
+        return explain_one(self, point, n, NEIGHBOURS)
 
-    def suggest(self, n: int = 10) -> NDArray[np.intp]:  # (≤ n,)
-        """Up to n unlabelled points whose labels would tell most, best first; see ``suggestion_scores``."""
+    def explain_all(
+        self, n: int = 3, *, advance: Callable[[int], None] = lambda _: None
+    ) -> tuple[NDArray[np.intp], Float]:  # (n_points, n) ×2
+        """``explain`` of every point of the fit: labelled points, −1 where there are fewer, and their shares.
+
+        One solve per label; ``advance`` is told how many are done.
+        """
+        n = checked_integer(n, "n", 1)
+        return explain_fitted(self, n, advance)
+
+    def suggest(self, n: int = 10, strategy: str = "auto") -> NDArray[np.intp]:  # (≤ n,)
+        """Up to n unlabelled points to label next, the one whose label would tell most first.
+
+        Parameters
+        ----------
+        strategy : "auto", "margin", "entropy" or "random", default="auto"
+            Those of ``bvdt.walks.suggest_points``; "auto" is typical before it is uncertain, and keeps the
+            points of a batch apart.
+        """
         check_is_fitted(self)
         if n < 1:
             raise ValueError(f"n needs a number ≥ 1; got {n}")
-        unlabelled = np.flatnonzero(self.codes_ < 0)
-        scores = suggestion_scores(self.operator_, self.label_distributions_, self.alpha_)[unlabelled]
-        return np.asarray(unlabelled[np.argsort(-scores, kind="stable")[:n]])
+        return suggest_points(
+            self.operator_,
+            self.codes_ >= 0,
+            n,
+            P=self.label_distributions_,
+            strategy=strategy,
+            alpha=self.alpha_,
+            random_state=self.random_state,
+        )

@@ -15,8 +15,16 @@ from .._support.arrays import Float
 from .._support.running import generator, n_threads
 from ..divergences import BregmanDivergence
 from ..tree import Tree
-from ..walks.eigenvectors import cluster_coordinates, diffusion_coordinates, extended_coordinates
+from ..walks.eigenvectors import (
+    cluster_coordinates,
+    diffusion_coordinates,
+    extended_coordinates,
+    leading_eigenvectors,
+)
 from ._base import WalkEstimator
+from ._n_clusters import MOST, Choice, best, choices, unit_rows
+
+_NEAREST = 15  # fitted points that a new one is grouped by
 
 
 class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # type: ignore[misc]
@@ -46,6 +54,8 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
     embedding_ : array of shape (n_points, n_components)
     eigenvalues_ : array of shape (n_components,)
         From the largest down, without the 1 of the constant eigenvector.
+    residuals_ : array of shape (n_components,)
+        ‖S·v − λ·v‖ of each unit eigenvector v; one above 1e-4 gives a ConvergenceWarning.
     operator_ : WalkOperator
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -62,6 +72,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
 
     embedding_: Float
     eigenvalues_: Float
+    residuals_: Float
 
     def __init__(
         self,
@@ -95,9 +106,10 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
     def fit(self, X: Any = None, y: Any = None, *, operator: Any = None) -> SpectralEmbedding:
         """Compute the coordinates of the points X, or of those of a finished ``operator``; y is ignored."""
         op = self._fit_operator(X, operator)
-        self.embedding_, self.eigenvalues_ = diffusion_coordinates(
+        self.embedding_, found = diffusion_coordinates(
             op, self.n_components, time=self.diffusion_time, random_state=self.random_state
         )
+        self.eigenvalues_, self.residuals_ = np.maximum(found.values[1:], 0.0), found.residuals[1:]
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Float:  # (n_points, n_components)
@@ -119,7 +131,8 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int or "auto", default=8
+        "auto" takes the number from 2 to 20 whose eigengap times stability is largest (``selection_``).
     divergence : str or BregmanDivergence, default="gid"
         A name of ``bvdt.divergences.get`` or an instance. "gid" is for counts and other values ≥ 0;
         "squared_euclidean" takes any.
@@ -140,6 +153,10 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
     ----------
     labels_ : array of shape (n_points,)
         Cluster of each point, from 0.
+    n_clusters_ : int
+    selection_ : list of Choice
+        With "auto", each number's eigengap, and the stability of the most likely ones: the mean adjusted Rand
+        index of clusters found from two random halves.
     operator_ : WalkOperator
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -155,10 +172,12 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
     """
 
     labels_: NDArray[np.int32]
+    n_clusters_: int
+    selection_: list[Choice]
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         divergence: str | BregmanDivergence = "gid",
         bandwidth: float | str = "auto",
@@ -189,9 +208,31 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         """Cluster the points X, or those of a finished ``operator``; y is ignored."""
         op = self._fit_operator(X, operator)
         rng = generator(self.random_state)
-        rows = cluster_coordinates(op, self.n_clusters, rng)
+        rows = self._rows(op, rng)
         seed = int(rng.integers(2**31))
         with threadpool_limits(n_threads(self.n_jobs)):
-            kmeans = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed).fit(rows)
+            kmeans = KMeans(self.n_clusters_, n_init=self.n_init, random_state=seed).fit(rows)
         self.labels_ = kmeans.labels_
         return self
+
+    def _rows(self, op: Any, rng: np.random.Generator) -> Float:  # (N, n_clusters_)
+        """Sets ``n_clusters_``, with its evidence if it is to be found; the rows that k-means groups."""
+        self.selection_ = []
+        if not isinstance(self.n_clusters, str):
+            self.n_clusters_ = self.n_clusters
+            return cluster_coordinates(op, self.n_clusters, rng)
+        if self.n_clusters != "auto":
+            raise ValueError(f'n_clusters needs a number or "auto"; got {self.n_clusters!r}')
+        found = leading_eigenvectors(op, min(MOST + 1, op.shape[0]), rng)
+        with threadpool_limits(n_threads(self.n_jobs)):
+            self.selection_ = choices(found.values, found.vectors, rng)
+        self.n_clusters_ = min(best(self.selection_), op.shape[0])
+        return unit_rows(found.vectors[:, : self.n_clusters_])
+
+    def predict(self, X: Any) -> NDArray[np.int32]:  # (n_new,)
+        """Cluster of each new point: that of most of its 15 nearest fitted points, by weight."""
+        index, weight = self._nearest(X, _NEAREST)
+        votes = np.zeros((len(index), int(self.labels_.max()) + 1))
+        known = index >= 0
+        np.add.at(votes, (np.nonzero(known)[0], self.labels_[index[known]]), weight[known])
+        return np.asarray(votes.argmax(axis=1), np.int32)

@@ -1,5 +1,6 @@
 """From data to the lifted form d_ij = u_i + w_j − ⟨x_i, h_j⟩, which spares the other rooms φ."""
 
+from .columns import Columns
 from .hashes import row_hashes
 from .lifted import Lifted, Lifting, lift, lifting_from_rows, middle_rows, shifted
 from .pairs import pair_divergences, pair_dots
@@ -7,6 +8,7 @@ from .points import as_points, check_readable, extremes
 from .smoothing import Facts, smoothing_from
 
 __all__ = [
+    "Columns",
     "Facts",
     "Lifted",
     "Lifting",

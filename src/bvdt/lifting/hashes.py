@@ -5,23 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.arrays import Float
+from .._support.arrays import Float, Int
 from .lifted import Lifted
 
 _BATCH = 1 << 20  # values at once
 
 
-def row_hashes(lifted: Lifted) -> NDArray[np.uint64]:  # (N,)
-    """A 64-bit hash of each row of X: Σ_j mix(bits of x_j)·r_j mod 2⁶⁴, to which zeros add 0."""
+def row_hashes(lifted: Lifted, rows: Int | None = None) -> NDArray[np.uint64]:  # (N,)
+    """A 64-bit hash of each row of X, or of some: Σ_j mix(bits of x_j)·r_j mod 2⁶⁴, to which zeros add 0."""
     odd = np.random.default_rng(0).integers(0, 2**63, lifted.n_features, dtype=np.uint64) * np.uint64(2)
     odd += np.uint64(1)
+    X = lifted.X if rows is None else lifted.X[rows]
     if not lifted.is_sparse:
         step = max(1, _BATCH // max(lifted.n_features, 1))
-        parts = [lifted.X[i : i + step] for i in range(0, lifted.n_points, step)]
+        parts = [X[i : i + step] for i in range(0, len(X), step)]
         return np.concatenate([(_mixed(part) * odd).sum(axis=1, dtype=np.uint64) for part in parts])
-    terms = _mixed(lifted.X.data) * odd[lifted.X.indices]
+    terms = _mixed(X.data) * odd[X.indices]
     total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
-    return np.asarray(total[lifted.X.indptr[1:]] - total[lifted.X.indptr[:-1]])
+    return np.asarray(total[X.indptr[1:]] - total[X.indptr[:-1]])
 
 
 def _mixed(values: Float) -> NDArray[np.uint64]:

@@ -21,7 +21,9 @@ from .._support import memory
 from .._support.arrays import Float
 from .._support.running import n_threads
 from ..divergences import BregmanDivergence, get
+from .columns import Columns
 from .points import as_points, extremes, refuse_entry
+from .rounding import refuse_rounding
 from .smoothing import resolve_smoothing
 
 _BATCH = 1 << 19  # values handled at once: the temporaries stay small beside the data
@@ -40,18 +42,24 @@ class Lifting:
     scale: Float | float  # 1, or (d,) where x + e would leave the domain
     offset: Float | None  # (d,) the data's middle, for a translation-invariant divergence
     sparse: bool
+    columns: Columns | None = None  # those in use, where most of the data's are not
+
+    @property
+    def n_features(self) -> int:
+        """Of the data; ``smoothing`` has an entry per feature in use."""
+        return len(self.smoothing) if self.columns is None else self.columns.width
 
     def transform(self, X: Any) -> Lifted:
         """New points, lifted as the first ones were, so that both can be mixed in d_ij."""
         given, X = X, as_points(X, minimum=1)
-        if X.shape[1] != len(self.smoothing):
-            raise ValueError(
-                f"X needs {len(self.smoothing)} features, as the lifted data; it has {X.shape[1]}"
-            )
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X needs {self.n_features} features, as the lifted data; it has {X.shape[1]}")
         _check_closed_domain(X, self.divergence, given)
         _, X = self.divergence.prepare(X)
         X = sparse.csr_array(X) if self.sparse else _dense(X, self.divergence)
-        return self._lift(X, given)
+        if self.columns is None:
+            return self._lift(X, given)
+        return _with_elsewhere(self._lift(self.columns.kept(X), given), *self.columns.elsewhere(X))
 
     def _lift(self, X: Any, given: Any) -> Lifted:
         _check_open_domain(X, self, given)
@@ -83,6 +91,11 @@ class Lifted:
     @property
     def n_features(self) -> int:
         return int(self.X.shape[1])
+
+    @property
+    def dimension(self) -> int:
+        """Number of the data's features, those that never occur among them."""
+        return self.n_features if self.lifting is None else self.lifting.n_features
 
     @property
     def is_sparse(self) -> bool:
@@ -144,23 +157,30 @@ def lift(
     """
     divergence = get(divergence)
     given, X = X, as_points(X)
+    points, columns = X, None
+    if sparse.issparse(X) and divergence.separable and np.ndim(smoothing) == 0:
+        columns = Columns.of(X)
+        X = X if columns is None else columns.kept(X)
     if sparse.issparse(X):  # arrays of one value per feature, and each thread's two
         values = X.shape[1] * (_PER_FEATURE + 2 * n_threads(None))
-        memory.require(8.0 * values, f"sparse X of {X.shape[1]} features (empty ones count)")
-    points = X
-    _check_closed_domain(X, divergence, given)
+        memory.require(8.0 * values, f"sparse X of {X.shape[1]} features in use")
+    _check_closed_domain(points, divergence, given)
     if not divergence.separable:
         X = _dense(X, divergence)
     divergence, X = divergence.prepare(X)
-    e = resolve_smoothing(X, divergence, smoothing)
-    if sparse.issparse(X) and 3 * X.nnz > 2 * X.shape[0] * X.shape[1]:
+    e = resolve_smoothing(X, divergence, smoothing, points.shape[1])
+    if columns is None and sparse.issparse(X) and 3 * X.nnz > 2 * X.shape[0] * X.shape[1]:
         X = X.toarray()  # no larger than the sparse form, and centred
     is_sparse, offset = sparse.issparse(X), None
     if divergence.translation_invariant:
         offset = _far_columns(X) if is_sparse else _middle(X)
     if offset is None and (is_sparse or not e.any()) and _shares_memory(X, points):
         X = X.copy()  # an operator never changes, whatever happens to the user's data
-    return Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse)._lift(X, given)
+    lifting = Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse, columns)
+    lifted = lifting._lift(X, given)
+    if not divergence.translation_invariant:
+        refuse_rounding(lifted, divergence.name)
+    return lifted
 
 
 def _shares_memory(X: Any, points: Any) -> bool:
@@ -169,9 +189,15 @@ def _shares_memory(X: Any, points: Any) -> bool:
     return any(np.may_share_memory(getattr(X, name), getattr(points, name)) for name in _CSR)
 
 
+def _some_rows(X: Any) -> Any:
+    if X.shape[0] <= _MIDDLE:
+        return X
+    return X[np.sort(np.random.default_rng(0).choice(X.shape[0], _MIDDLE, replace=False))]
+
+
 def _middle(X: Float) -> Float:  # (N, d) -> (d,)
     """Each column's median, found on some rows: one far point would move the mean away from all others."""
-    return np.asarray(np.median(X[middle_rows(len(X))] if len(X) > _MIDDLE else X, axis=0))
+    return np.asarray(np.median(_some_rows(X), axis=0))
 
 
 def middle_rows(n_points: int) -> NDArray[np.int64]:  # (≤ 512,)
@@ -190,23 +216,24 @@ def lifting_from_rows(divergence: BregmanDivergence, baseline: Float, is_sparse:
 
 
 def _far_columns(X: Any) -> Float | None:  # CSR (N, d) -> (d,)
-    """The middle of each column that is stored in most rows, far from 0 beside its spread; else 0.
+    """The middle of each column that most rows store, far from 0 beside its spread, else 0; on some rows.
 
     None unless rows get far shorter by it: a word in every document has such a column, and costs no digits.
     """
-    count = np.bincount(X.indices, minlength=X.shape[1])
-    often = np.flatnonzero(2 * count > X.shape[0])
+    some = _some_rows(X)
+    count = np.bincount(some.indices, minlength=X.shape[1])
+    often = np.flatnonzero(2 * count > some.shape[0])
     if not often.size:
         return None
-    columns = X.tocsc()[:, often]
+    columns = some.tocsc()[:, often]
     offset = np.zeros(X.shape[1])
     for k, column in enumerate(often):
         stored = columns.data[columns.indptr[k] : columns.indptr[k + 1]]
         middle = np.median(stored)
         if abs(middle) > _FAR * np.median(np.abs(stored - middle)):
             offset[column] = middle
-    length = np.asarray(X.multiply(X).sum(axis=1)).ravel()  # squared, as that of the shifted rows
-    after = length - 2 * (X @ offset) + offset @ offset
+    length = np.asarray(some.multiply(some).sum(axis=1)).ravel()  # squared, as that of the shifted rows
+    after = length - 2 * (some @ offset) + offset @ offset
     return offset if np.median(length) > _FAR**2 * np.median(after) else None
 
 
@@ -271,6 +298,36 @@ def _lift_sparse(X: Any, lifting: Lifting) -> Lifted:
     return Lifted(u, w, X, H, e, lifting)
 
 
+def _with_elsewhere(lifted: Lifted, rows: Any, x: Float) -> Lifted:
+    """The points with what they have in columns that no fitted point uses, as their last column.
+
+    There every centre's h is 0, so only u takes part in divergences: it is the sum over all those entries.
+    """
+    lifting = lifted.lifting
+    if not len(rows) or lifting is None:
+        return lifted
+    divergence, e = lifting.divergence, lifting.smoothing[-1:]
+    x = x * (np.asarray(lifting.scale)[-1] if np.ndim(lifting.scale) else 1.0)
+    n_points, last = lifted.n_points, lifted.n_features - 1
+    terms = divergence.phi(x + e) - divergence.phi(e) - x * divergence.grad(e)
+    added = np.bincount(rows, terms, n_points)
+    length = np.sqrt(np.bincount(rows, x * x, n_points))
+    filled = np.flatnonzero(length)
+    h = divergence.grad(length[filled] + e) - divergence.grad(e)
+    at = lifted.X.indptr[1:][filled]
+    indptr = lifted.X.indptr + np.concatenate([[0], np.cumsum(length > 0)])
+    indices = np.insert(lifted.X.indices, at, last)
+
+    def joined(values: Float, new: Float) -> Any:
+        return sparse.csr_array((np.insert(values, at, new), indices, indptr), shape=lifted.X.shape)
+
+    X = joined(lifted.X.data, length[filled])
+    H = X if lifted.H is lifted.X else joined(lifted.H.data, h)
+    own = np.zeros(n_points)
+    own[filled] = length[filled] * h
+    return _check_finite(Lifted(lifted.u + added, lifted.w + own - added, X, H, lifted.base, lifting))
+
+
 def _with_data(X: Any, data: Float) -> Any:
     return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
@@ -319,6 +376,7 @@ def _check_open_domain(X: Any, lifting: Lifting, given: Any) -> None:
         f"{lifting.divergence.name} needs {domain.requirement(closed=False)}",
         given,
         hint=" (smoothing= moves points off the edge, e.g. smoothing=0.01)",
+        columns=None if lifting.columns is None else lifting.columns.used,
     )
 
 

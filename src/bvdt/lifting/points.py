@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+_MOST = 1 << 24  # columns of which one array each may be made to find a wrong entry
 Offence = Callable[[Any, Any], NDArray[np.bool_]]  # (values, their columns) -> which are wrong
 
 
@@ -70,9 +71,12 @@ def _sparse_points(X: Any) -> Any:
         raise TypeError(f"X needs real numbers; its dtype is {X.dtype}")
     if X.format == "csr":
         csr = sparse.csr_array((X.data.astype(np.float64, copy=False), X.indices, X.indptr), shape=X.shape)
+    elif X.format in ("csc", "bsr"):
+        csr = sparse.csr_array(X.astype(np.float64))  # before duplicates are summed: small integers overflow
     else:
-        X = X.astype(np.float64)  # before duplicates are summed: small integers overflow
-        csr = sparse.csr_array(X)
+        coordinates = X.tocoo().astype(np.float64)
+        _check_coordinates(coordinates)
+        csr = sparse.csr_array(coordinates)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
@@ -80,21 +84,44 @@ def _sparse_points(X: Any) -> Any:
 
 
 def _check_structure(X: Any) -> None:
-    """ValueError naming the first place of ``indptr`` or ``indices`` that points outside X; O(nnz)."""
-    if X.format == "bsr":
-        try:
-            X.check_format(full_check=True)
-        except (ValueError, IndexError) as error:
-            raise ValueError(f"X needs indptr and indices of a block matrix; {error}") from None
-    if X.format not in ("csr", "csc"):
-        return
-    n_major, n_minor = X.shape if X.format == "csr" else X.shape[::-1]
-    if X.indptr.shape != (n_major + 1,) or X.indices.shape != X.data.shape or X.data.ndim != 1:
+    """ValueError naming the first place of X's index arrays that points outside it; O(nnz)."""
+    if X.format == "coo":
+        _check_coordinates(X)
+    elif X.format in ("csr", "csc", "bsr"):
+        _check_compressed(X)
+
+
+def _check_coordinates(X: Any) -> None:
+    for axis, places in enumerate(X.coords):
+        if places.dtype.kind not in "iu":
+            raise ValueError(f"X needs integers as coords[{axis}]; they are {places.dtype}")
+        if places.shape != X.data.shape:
+            raise ValueError(
+                f"X needs as many coordinates as values, {X.data.shape}; coords[{axis}] has {places.shape}"
+            )
+        if places.size and not (places.min() >= 0 and places.max() < X.shape[axis]):
+            at = int(np.argmax((places < 0) | (places >= X.shape[axis])))
+            raise ValueError(
+                f"X needs coordinates from 0 to {X.shape[axis] - 1}; coords[{axis}][{at}] = {places[at]}"
+            )
+
+
+def _check_compressed(X: Any) -> None:
+    height, width = X.data.shape[1:] if X.format == "bsr" and X.data.ndim == 3 else (1, 1)
+    if height < 1 or width < 1 or X.shape[0] % height or X.shape[1] % width:
+        raise ValueError(f"X needs blocks that fill its shape {X.shape}; its data have shape {X.data.shape}")
+    n_major, n_minor = X.shape[0] // height, X.shape[1] // width
+    n_major, n_minor = (n_minor, n_major) if X.format == "csc" else (n_major, n_minor)
+    plain = X.data.ndim == (3 if X.format == "bsr" else 1) and X.indices.shape == X.data.shape[:1]
+    if X.indptr.shape != (n_major + 1,) or not plain:
         raise ValueError(
             f"X needs an indptr of {n_major + 1} entries, and indices as many as data; their shapes are "
             f"{X.indptr.shape}, {X.indices.shape} and {X.data.shape}"
         )
-    falls = np.flatnonzero(np.diff(X.indptr) < 0)
+    for name in ("indptr", "indices"):
+        if getattr(X, name).dtype not in (np.int32, np.int64):
+            raise ValueError(f"X needs {name} of int32 or int64; they are {getattr(X, name).dtype}")
+    falls = np.flatnonzero(X.indptr[1:] < X.indptr[:-1])  # not a difference: it could overflow
     if X.indptr[0] != 0 or falls.size or X.indptr[-1] > len(X.data):
         place = 0 if X.indptr[0] != 0 else int(falls[0]) + 1 if falls.size else n_major
         raise ValueError(
@@ -107,7 +134,7 @@ def _check_structure(X: Any) -> None:
         major = int(np.searchsorted(X.indptr, place, "right")) - 1
         raise ValueError(
             f"X needs indices from 0 to {n_minor - 1}; indices[{place}] = {indices[place]} "
-            f"in {'row' if X.format == 'csr' else 'column'} {major}"
+            f"in {'column' if X.format == 'csc' else 'row'} {major}"
         )
 
 
@@ -120,17 +147,24 @@ def extremes(points: Any) -> tuple[float, float]:
     return min(zero + ends), max(zero + ends)
 
 
-def refuse_entry(points: Any, offends: Offence, requirement: str, X: Any = None, hint: str = "") -> None:
-    """ValueError that names the first entry, in row-major order, that offends; nothing when none does."""
+def refuse_entry(
+    points: Any, offends: Offence, requirement: str, X: Any = None, hint: str = "", columns: Any = None
+) -> None:
+    """ValueError that names the first entry, in row-major order, that offends; nothing when none does.
+
+    ``columns`` are the data's own numbers of the points' columns, where these were renumbered.
+    """
     entry = (
         _first_dense(points, offends) if isinstance(points, np.ndarray) else _first_sparse(points, offends)
     )
     if entry is None:
         return
     value = float(points[entry])
+    if columns is not None:
+        entry = entry[0], int(columns[entry[1]]) if entry[1] < len(columns) else entry[1]
     shown = str(int(value)) if np.isfinite(value) and value == int(value) else repr(value)
-    columns = getattr(X, "columns", None)
-    column = "" if columns is None else f" (column {columns[entry[1]]!r})"
+    names = getattr(X, "columns", None)
+    column = "" if names is None else f" (column {names[entry[1]]!r})"
     raise ValueError(f"{requirement}; X[{entry[0]}, {entry[1]}] = {shown}{column}{hint}")
 
 
@@ -143,6 +177,8 @@ def _first_dense(points: Any, offends: Offence) -> tuple[int, int] | None:
 def _first_sparse(points: Any, offends: Offence) -> tuple[int, int] | None:
     """As for dense data: an entry that is not stored is a zero."""
     n_rows, n_columns = points.shape
+    if n_columns > _MOST:
+        return _first_stored(points, offends)
     zero_is_bad = offends(np.zeros(n_columns), np.arange(n_columns))
     row_of = np.repeat(np.arange(n_rows), np.diff(points.indptr))
     stored_bad = np.bincount(row_of, offends(points.data, points.indices), n_rows)
@@ -153,3 +189,15 @@ def _first_sparse(points: Any, offends: Offence) -> tuple[int, int] | None:
     row = int(np.argmax(bad_rows))
     bad = offends(points[[row]].toarray()[0], np.arange(n_columns))
     return row, int(np.argmax(bad))
+
+
+def _first_stored(points: Any, offends: Offence) -> tuple[int, int] | None:
+    """The first stored entry that offends, or else a zero of row 0: nothing of one value per column."""
+    bad = offends(points.data, points.indices)
+    if bad.any():
+        at = int(np.argmax(bad))
+        return int(np.searchsorted(points.indptr, at, "right")) - 1, int(points.indices[at])
+    first = points.indices[: points.indptr[1]]
+    gap = np.flatnonzero(first != np.arange(len(first)))
+    column = int(gap[0]) if gap.size else len(first)
+    return (0, column) if offends(np.zeros(1), np.array([column])).any() else None

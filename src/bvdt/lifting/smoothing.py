@@ -38,6 +38,7 @@ class DataFacts:
     """The facts of an array or a sparse matrix."""
 
     X: Any  # (N, d)
+    width: int | None = None  # features that X leaves out counted in
 
     @property
     def n_features(self) -> int:
@@ -47,17 +48,17 @@ class DataFacts:
         return extremes(self.X)
 
     def nonzero_share(self) -> float:
-        return nonzero_share(self.X)
+        return nonzero_share(self.X, self.width)
 
     def ordinary_means(self) -> Float:  # (d,)
         return np.asarray(ordinary_rows(self.X).mean(axis=0), dtype=float).ravel()
 
 
 def resolve_smoothing(
-    X: Any, divergence: BregmanDivergence, smoothing: float | str | ArrayLike
+    X: Any, divergence: BregmanDivergence, smoothing: float | str | ArrayLike, width: int | None = None
 ) -> Float:  # (d,)
-    """The baseline of every feature; zeros for none."""
-    return smoothing_from(DataFacts(X), divergence, smoothing)
+    """The baseline of every feature; zeros for none. ``width`` counts features that X leaves out, too."""
+    return smoothing_from(DataFacts(X, width), divergence, smoothing)
 
 
 def smoothing_from(
@@ -79,10 +80,10 @@ def smoothing_from(
     return _given(smoothing, n_features)
 
 
-def nonzero_share(X: Any) -> float:
-    """Share of the entries that are not zero, however X is stored."""
+def nonzero_share(X: Any, width: int | None = None) -> float:
+    """Share of the entries that are not zero, however X is stored, of so many columns."""
     nonzero = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
-    return float(nonzero / (X.shape[0] * X.shape[1]))
+    return float(nonzero / (X.shape[0] * (width or X.shape[1])))
 
 
 def background(X: Any, divergence: BregmanDivergence, share: float | None = None) -> Float:  # (d,)

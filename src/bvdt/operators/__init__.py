@@ -6,6 +6,7 @@ from .exact import exact_rows, exact_transition_matrix
 from .forest import ForestOperator
 from .near_field import NearField, near_weights
 from .neighbours import nearest_centres
+from .ordered import in_tree_order
 from .products import CoarsestProduct
 from .single_tree import TransitionOperator
 from .symmetrized import SymmetrizedOperator
@@ -21,6 +22,7 @@ __all__ = [
     "WalkOperator",
     "exact_rows",
     "exact_transition_matrix",
+    "in_tree_order",
     "near_weights",
     "nearest_centres",
     "transition_matrix",

@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from .._support import memory
 from .._support.arrays import checked_integer
 from .._support.progress import Progress
 from ..divergences import BregmanDivergence
@@ -16,6 +17,7 @@ from .single_tree import TransitionOperator
 from .walk import WalkOperator
 
 
+@memory.telling("building the walk")
 def transition_matrix(
     X: Any,
     divergence: str | BregmanDivergence = "gid",

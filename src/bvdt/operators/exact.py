@@ -15,6 +15,7 @@ from ..lifting import Lifted, lift
 _BATCH = 1 << 22  # entries computed at once
 
 
+@memory.telling("the exact matrix")
 def exact_transition_matrix(
     X: Any,
     divergence: str | BregmanDivergence = "gid",

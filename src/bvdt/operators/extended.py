@@ -80,6 +80,7 @@ class ExtendedOperator(RealOperator):
         return f"ExtendedOperator(n_new={self.shape[0]}, n_points={self.shape[1]}, dtype={self.dtype})"
 
 
+@memory.telling("placing new points")
 def extend(op: WalkOperator, X_new: Any) -> ExtendedOperator:
     """Operator of the rows of new points; see the module's head."""
     new = _lifted_new(op, X_new, "extend")
@@ -99,6 +100,7 @@ def _lifted_new(op: WalkOperator, X_new: Any, name: str) -> Lifted:
     return lifting.transform(X_new)
 
 
+@memory.telling("finding the nearest points")
 def nearest(op: WalkOperator, X_new: Any, k: int = 15) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
     """The k nearest fitted points of each new one, as centres, and the divergences from them, ascending.
 

@@ -13,6 +13,7 @@ from scipy import special
 from .._support.arrays import Float, Int, checked_integer
 from .._support.progress import Progress
 from .._support.running import generator
+from .._support.sparse import sparse_times
 from ..lifting import Lifted
 from ..tree import BUILDERS, Tree, varied
 from .near_field import NearField
@@ -90,7 +91,7 @@ class ForestOperator(WalkOperator):
             return out
         out = out if transpose else far * out
         near = self.near.transposed if transpose else self.near.matrix
-        return np.asarray(out + (near @ columns).astype(dtype, copy=False))
+        return np.asarray(out + sparse_times(near, columns, self.n_jobs).astype(dtype, copy=False))
 
     def _times_both(self, columns: NDArray[Any]) -> NDArray[Any]:
         far = 1.0 if self.near is None else self.near.far_share[0]
@@ -103,7 +104,8 @@ class ForestOperator(WalkOperator):
             part *= dtype.type(far * weight)
             out += part
         if self.near is not None:
-            out += (self.near.symmetric_single if dtype == np.float32 else self.near.symmetric) @ columns
+            near = self.near.symmetric_single if dtype == np.float32 else self.near.symmetric
+            out += sparse_times(near, columns, self.n_jobs)
         return out
 
     def row(self, i: int) -> Float:  # (N,)

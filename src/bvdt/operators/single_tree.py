@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Values below which a product is done by one thread: it takes 0.4 ms, and on a busy machine waiting for a
 # second thread takes longer (2 225 documents, 5 classes: 40 labels propagated in 0.1 s instead of 0.8 s).
-_SERIAL = 1 << 17
+SERIAL = 1 << 17
 
 
 class TransitionOperator(WalkOperator):
@@ -70,8 +70,8 @@ class TransitionOperator(WalkOperator):
         super().__init__(np.dtype(dtype), (tree.n_points, tree.n_points))
         if lifted.n_points != tree.n_points:
             raise ValueError(f"tree needs {lifted.n_points} points, as X; it has {tree.n_points}")
-        tree.validate()  # the kernels trust its arrays
-        partition = BlockPartition.coarsest(tree) if partition is None else partition.validate(tree)
+        tree.ensured()
+        partition = BlockPartition.coarsest(tree) if partition is None else partition.ensured(tree)
         if mean_divergence is None:
             mean_divergence = block_divergences(lifted, tree, partition, n_jobs)
         elif np.shape(mean_divergence) != (partition.n_blocks,) or not np.all(mean_divergence >= 0):
@@ -102,7 +102,7 @@ class TransitionOperator(WalkOperator):
 
     def _multiply(self, product: Any, columns: NDArray[Any], transpose: bool = False) -> NDArray[Any]:
         out = np.empty_like(columns)
-        product.apply(columns, out, transpose, 1 if columns.size < _SERIAL else n_threads(self.n_jobs))
+        product.apply(columns, out, transpose, 1 if columns.size < SERIAL else n_threads(self.n_jobs))
         return out
 
     def astype(self, dtype: DTypeLike) -> TransitionOperator:

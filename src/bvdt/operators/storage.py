@@ -17,7 +17,7 @@ from .._support import memory
 from .._support.atomic import atomic
 from ..blocks import BlockPartition
 from ..divergences import NAMES, BregmanDivergence, get
-from ..lifting import Lifted, Lifting
+from ..lifting import Columns, Lifted, Lifting
 from ..tree import Tree
 from . import stored
 from .forest import ForestOperator
@@ -25,10 +25,11 @@ from .near_field import NearField
 from .single_tree import TransitionOperator
 from .walk import WalkOperator
 
-# 2: forests; 3: a model (``bvdt.documents.model``) beside the operator. What needs neither is written as 1.
-FORMAT, VERSION = "bvdt", 3
+# 2: forests; 3: a model (``bvdt.documents.model``) beside the operator; 4: columns in use of many more. The
+# least that can tell a file is written.
+FORMAT, VERSION = "bvdt", 4
 _LONGEST_HEADER = 1 << 26  # bytes
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)  # as zipfile tells it
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)  # as zipfile tells it
 
 
 def save(op: WalkOperator, path: str | Path) -> None:
@@ -62,6 +63,8 @@ def operator_contents(op: WalkOperator) -> tuple[dict[str, Any], dict[str, Any]]
     arrays |= _lifted_arrays(op.lifted)
     if lifting is not None:
         arrays |= _lifting_arrays(lifting)
+        if lifting.columns is not None:
+            header |= {"version": 4, "width": lifting.columns.width}
     return header, arrays
 
 
@@ -160,6 +163,7 @@ def write(path: str | Path, header: dict[str, Any], arrays: dict[str, Any]) -> N
         np.savez(file, **arrays)
 
 
+@memory.telling("loading the file")
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Header and arrays of a file that ``write`` wrote; a ValueError says what is wrong with any other."""
     path = Path(path)
@@ -224,6 +228,8 @@ def _lifting_arrays(lifting: Lifting) -> dict[str, Any]:
     arrays: dict[str, Any] = {"smoothing": lifting.smoothing, "scale": np.asarray(lifting.scale, float)}
     if lifting.offset is not None:
         arrays["offset"] = lifting.offset
+    if lifting.columns is not None:
+        arrays["columns"] = lifting.columns.used
     precision = getattr(lifting.divergence, "precision", None)
     return arrays | ({} if precision is None else {"precision": precision})
 
@@ -275,7 +281,23 @@ def _lifting_from(
         float(scale) if arrays["scale"].ndim == 0 else scale,
         stored.floats(arrays, "offset", shape) if "offset" in arrays else None,
         header["sparse"],
+        _columns_from(header, arrays),
     )
+
+
+def _columns_from(header: dict[str, Any], arrays: dict[str, Any]) -> Columns | None:
+    if "width" not in header:
+        return None
+    width, n_features = header["width"], header["shape"][1]
+    stored.require(
+        stored.is_count(width, n_features) and width < 2**63, "width", "the number of features", width
+    )
+    stored.require(header["sparse"], "width", "sparse data", width)
+    used = stored.integers(arrays, "columns")
+    stored.require(used.shape == (n_features - 1,), "columns", f"{n_features - 1} features", used)
+    ascending = (np.diff(used) > 0).all() and (used >= 0).all() and (used < width).all()
+    stored.require(ascending, "columns", f"ascending features below {width}", used)
+    return Columns(used.astype(np.intp), width)
 
 
 def _divergence_header(divergence: BregmanDivergence) -> dict[str, Any]:

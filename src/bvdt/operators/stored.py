@@ -12,7 +12,7 @@ from ..tree import BUILDERS
 
 _LARGEST = 1e140  # divergence over bandwidth: its square stays finite
 _KNOWN = re.compile(
-    r"header|u|w|X|H|indptr|indices|base|smoothing|scale|offset|precision|weights"
+    r"header|u|w|X|H|indptr|indices|base|smoothing|scale|offset|columns|precision|weights"
     r"|near_(indices|divergences|share)|(tree(?P<tree>\d{1,9})_)?(size|order|mean_divergence|rows|cols)"
     r"|model_\w+"
 )

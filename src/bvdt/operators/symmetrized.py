@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import diags_array
 
 from .._support.arrays import Float
 from .base import RealOperator
@@ -69,6 +71,24 @@ class SymmetrizedOperator(RealOperator):
         out += np.einsum("iu,uk->ik", apart, own)
         out[unreached] = there
         return out.reshape(V.shape)
+
+    def reordered(self, operator: Any, order: NDArray[Any]) -> SymmetrizedOperator:
+        """The same S with point order[i] as its i-th; ``operator`` multiplies in that order."""
+        other = copy.copy(self)
+        other.operator, other.degrees, other._scale = operator, self.degrees[order], self._scale[order]
+        if self._unreached is not None:
+            place = np.empty_like(order)
+            place[order] = np.arange(len(order))
+            other._unreached, other._beside = place[self._unreached], self._beside[order]
+        return other
+
+    def scaled(self, links: Any) -> Any:  # sparse (N, N) -> CSR (N, N)
+        """D^(−1/2)·links·D^(−1/2) of a sparse part of (Q + Qᵀ)/2, without the few unreached points' links."""
+        scale = self._scale.copy()
+        if self._unreached is not None:
+            scale[self._unreached] = 0
+        diagonal = diags_array(scale)
+        return (diagonal @ links @ diagonal).tocsr()
 
     def _apply(self, V: NDArray[Any], transpose: bool = False) -> NDArray[Any]:
         scale = self._scale.reshape(-1, *[1] * (V.ndim - 1))

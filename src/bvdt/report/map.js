@@ -1,28 +1,29 @@
-// The map of the points: drawn on a canvas, the nearest point found through a grid; no library.
-(() => {
-  "use strict";
-  const source = document.getElementById("map-data");
-  if (!source) return;
-  const data = JSON.parse(source.textContent);
-  const figure = document.getElementById("map");
+// A map of points on a canvas, for the report and for labelling: the nearest point is found through a grid; no library.
+//
+// figure: holds the canvas, .tip and, if wanted, [data-zoom] and [data-mark] buttons.
+// points: n, xy (Uint16Array, two per point), marks (how many classes have a mark of their own; half as many
+//   colours, circles then squares), label (a number per point, or null) and given (0 or 1 per point).
+// hooks: lines(i), the tip's lines as [class, text]; pick(i), a click or Enter on a point; lasso(list), points that
+//   were drawn around, offered only where it is there.
+// Returns relabel(), after label or given have changed; show(i); again(i), after its lines have changed;
+// lassoing(on); resize().
+"use strict";
+function pointMap(figure, points, hooks) {
   const canvas = figure.querySelector("canvas");
   const tip = figure.querySelector(".tip");
   // The points are painted on a sheet of their own; moving the mouse only lays it under the mark of one point.
   const sheet = document.createElement("canvas"), pen = sheet.getContext("2d"), front = canvas.getContext("2d");
-  const bytes = (name) => data[name] === undefined ? null
-    : Uint8Array.from(atob(data[name]), (c) => c.charCodeAt(0));
-  const words = (name) => { const b = bytes(name); return b && new Uint16Array(b.buffer); };
-  const numbers = (name) => {
-    const b = bytes(name);
-    return b && new (data.classBytes === 4 ? Uint32Array : Uint16Array)(b.buffer);
-  };
-  const xy = words("xy"), confidence = words("confidence"), label = numbers("label"), runnerUp = numbers("runnerUp");
-  const given = bytes("given"), n = data.n, marks = data.marks, colours = marks / 2;
-  const markOf = (i) => label ? Math.min(label[i], marks) : 0;
+  const { n, xy, marks } = points, colours = marks / 2;
+  const markOf = (i) => points.label ? Math.min(points.label[i], marks) : 0;
 
   // Points by mark, the given ones apart: they are drawn last, with a rim.
-  const groups = Array.from({ length: marks + 1 }, () => []), rimmed = [];
-  for (let i = 0; i < n; i++) (given[i] ? rimmed : groups[markOf(i)]).push(i);
+  let groups = [], rimmed = [];
+  function group() {
+    groups = Array.from({ length: marks + 1 }, () => []);
+    rimmed = [];
+    for (let i = 0; i < n; i++) (points.given[i] ? rimmed : groups[markOf(i)]).push(i);
+  }
+  group();
 
   // Grid: the points of cell c are order[first[c]] … order[first[c + 1] - 1].
   const G = Math.max(1, Math.min(256, Math.ceil(Math.sqrt(n / 2))));
@@ -75,7 +76,7 @@
   function trace(i, mark, r) {
     const x = screenX(i), y = screenY(i);
     if (x < -r || y < -r || x > width + r || y > height + r) return;
-    if (mark >= colours && mark < marks) pen.rect(x - 0.88 * r, y - 0.88 * r, 1.76 * r, 1.76 * r);
+    if ((mark >= colours && mark < marks) || r < 1.4) pen.rect(x - 0.88 * r, y - 0.88 * r, 1.76 * r, 1.76 * r);
     else { pen.moveTo(x + r, y); pen.arc(x, y, r, 0, 6.2832); }
   }
   let waiting = 0, stale = true;
@@ -88,15 +89,27 @@
     stale = false;
     front.setTransform(1, 0, 0, 1, 0, 0);
     front.clearRect(0, 0, canvas.width, canvas.height);
-    front.drawImage(sheet, 0, 0);
-    if (current < 0) return;
+    if (sheet.width && sheet.height) front.drawImage(sheet, 0, 0);
     const ratio = window.devicePixelRatio || 1;
     front.setTransform(ratio, 0, 0, ratio, 0, 0);
+    if (loop.length > 1) paintLoop();
+    if (current < 0) return;
     front.strokeStyle = value("ink");
     front.lineWidth = 2.5;
     front.beginPath();
     front.arc(screenX(current), screenY(current), radius() + 6, 0, 6.2832);
     front.stroke();
+  }
+  function paintLoop() {
+    front.strokeStyle = front.fillStyle = value("ink");
+    front.lineWidth = 1.5;
+    front.beginPath();
+    for (const [x, y] of loop) front.lineTo(x, y);
+    front.closePath();
+    front.stroke();
+    front.globalAlpha = 0.08;
+    front.fill();
+    front.globalAlpha = 1;
   }
   function repaint() { stale = true; paint(); }
   function paintSheet() {
@@ -159,16 +172,7 @@
     draw(false);
     if (i < 0) return;
     tip.replaceChildren();
-    line("tip-id", data.ids[i]);
-    if (label) {
-      let text = data.classes[label[i]] || "no label";
-      if (given[i]) text += " · given";
-      else if (confidence) text += " · " + (confidence[i] / 10).toFixed(0) + " % confidence";
-      line("tip-label", text);
-      if (!given[i] && runnerUp && runnerUp[i] < data.classes.length)
-        line("tip-next", "or " + data.classes[runnerUp[i]]);
-    }
-    if (data.texts) line("tip-text", data.texts[i]);
+    for (const [name, text] of hooks.lines(i)) line(name, text);
     const x = screenX(i), y = screenY(i), w = tip.offsetWidth, h = tip.offsetHeight;
     // Beside the point, away from the middle; where that is too narrow, as on a phone, above or below it.
     const sides = x < width / 2 ? [x - w - 18, x + 18] : [x + 18, x - w - 18];
@@ -178,15 +182,36 @@
     tip.style.top = (side === undefined ? above : Math.max(4, Math.min(height - h - 4, y - h / 2))) + "px";
   }
 
-  // Mouse and finger: hover or tap shows the nearest point; dragging moves a zoomed map.
-  let grip = null;
+  // Mouse and finger: hover or tap shows the nearest point; dragging moves a zoomed map, or draws around points.
+  let grip = null, loop = [], lassoing = false, travelled = 0;
+  function inside(x, y) {
+    let odd = false;
+    for (let a = 0, b = loop.length - 1; a < loop.length; b = a++) {
+      const [ax, ay] = loop[a], [bx, by] = loop[b];
+      if (ay > y !== by > y && x < (bx - ax) * (y - ay) / (by - ay) + ax) odd = !odd;
+    }
+    return odd;
+  }
+  function closeLoop() {
+    const found = [];
+    if (loop.length > 2)
+      for (let i = 0; i < n; i++) if ((only < 0 || markOf(i) === only) && inside(screenX(i), screenY(i))) found.push(i);
+    loop = [];
+    draw(false);
+    if (found.length) hooks.lasso(found);
+  }
   const place = (event) => {
     const box = canvas.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
   canvas.addEventListener("pointermove", (event) => {
     const [x, y] = place(event);
-    if (grip && zoom > 1) {
+    if (grip) travelled += Math.abs(x - grip[0]) + Math.abs(y - grip[1]);
+    if (loop.length) {
+      loop.push([x, y]);
+      grip = [x, y];
+      draw(false);
+    } else if (grip && zoom > 1) {
       left += x - grip[0];
       top += y - grip[1];
       grip = [x, y];
@@ -194,10 +219,22 @@
       draw();
     } else if (!grip) show(nearest(x, y, 24));
   });
-  canvas.addEventListener("pointerdown", (event) => { grip = place(event); show(nearest(...grip, 28)); });
-  canvas.addEventListener("pointerup", () => { grip = null; });
-  canvas.addEventListener("pointercancel", () => { grip = null; });
-  canvas.addEventListener("pointerleave", (event) => { grip = null; if (event.pointerType === "mouse") show(-1); });
+  canvas.addEventListener("pointerdown", (event) => {
+    grip = place(event);
+    travelled = 0;
+    if (hooks.lasso && (lassoing || event.shiftKey)) {
+      loop = [grip];
+      canvas.setPointerCapture(event.pointerId);
+      show(-1);
+    } else show(nearest(...grip, 28));
+  });
+  canvas.addEventListener("pointerup", () => {
+    grip = null;
+    if (loop.length) closeLoop();
+    else if (hooks.pick && current >= 0 && travelled < 6) hooks.pick(current);
+  });
+  canvas.addEventListener("pointercancel", () => { grip = null; loop = []; draw(false); });
+  canvas.addEventListener("pointerleave", (event) => { if (loop.length) return; grip = null; if (event.pointerType === "mouse") show(-1); });
   canvas.addEventListener("dblclick", (event) => zoomAt(...place(event), 2));
   canvas.addEventListener("wheel", (event) => {
     if (!event.ctrlKey) return; // the page scrolls; a pinch on a touchpad arrives with ctrlKey
@@ -225,16 +262,19 @@
     else if (event.key === "+" || event.key === "=") zoomAt(width / 2, height / 2, 1.6);
     else if (event.key === "-") zoomAt(width / 2, height / 2, 1 / 1.6);
     else if (event.key === "Escape") show(-1);
+    else if (event.key === "Enter" && hooks.pick && current >= 0) hooks.pick(current);
     else return;
     event.preventDefault();
   });
   canvas.addEventListener("blur", () => show(-1));
 
   // Legend: a class alone, then all again.
-  const keys = figure.querySelectorAll("[data-mark]");
-  for (const key of keys) key.addEventListener("click", () => {
+  figure.addEventListener("click", (event) => {
+    const key = event.target.closest("[data-mark]");
+    if (!key) return;
     only = only === Number(key.dataset.mark) ? -1 : Number(key.dataset.mark);
-    for (const other of keys) other.setAttribute("aria-pressed", String(Number(other.dataset.mark) === only));
+    for (const other of figure.querySelectorAll("[data-mark]"))
+      other.setAttribute("aria-pressed", String(Number(other.dataset.mark) === only));
     show(-1);
     draw();
   });
@@ -257,4 +297,11 @@
   window.addEventListener("beforeprint", () => { printing = true; show(-1); repaint(); });
   window.addEventListener("afterprint", () => { printing = false; repaint(); });
   resize();
-})();
+  return {
+    relabel() { group(); repaint(); },
+    show,
+    again(i) { if (i === current) { current = -1; show(i); } },
+    lassoing(on) { lassoing = on; canvas.classList.toggle("lassoing", on); },
+    resize,
+  };
+}

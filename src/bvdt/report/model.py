@@ -37,6 +37,7 @@ class Report:
     confidence: NDArray[np.float64] | None = None  # (N,) 0 to 1
     runner_up: Sequence[str] | None = None  # (N,) second choice, "" for none
     texts: Sequence[str] | None = None  # (N,)
+    because: Sequence[str] | None = None  # (N,) which given labels led to the label, "" for none
     coordinates: NDArray[np.float64] | None = None  # (N, 2), of the map
     holdout: Holdout | None = None
     suggestions: Sequence[int] = ()  # points to label next, the most useful first
@@ -51,7 +52,7 @@ class Report:
     calibrated: bool = False  # whether the confidence is the chance to be right
 
     def __post_init__(self) -> None:
-        for name in ("labels", "given", "confidence", "runner_up", "texts", "coordinates"):
+        for name in ("labels", "given", "confidence", "runner_up", "texts", "because", "coordinates"):
             value = getattr(self, name)
             if value is not None and len(value) != len(self.ids):
                 raise ValueError(f"Report.{name} needs {len(self.ids)} entries, as ids; it has {len(value)}")

@@ -45,7 +45,7 @@ def write_report(path: str | Path, report: Report) -> None:
 
 def render_report(report: Report) -> str:
     """One self-contained HTML page; sections without data are left out."""
-    script = _resource("map.js")
+    script = resource("map.js") + resource("report.js")
     the_map = map_section(report)
     body = "\n".join(
         part
@@ -64,7 +64,7 @@ def render_report(report: Report) -> str:
     return _PAGE.format(
         policy=_policy(script),
         title=escape(report.title),
-        style=_style(),
+        style=style(),
         body=body,
         script=f"<script>{script}</script>" if the_map else "",
     )
@@ -146,11 +146,13 @@ def _policy(script: str) -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 
-def _style() -> str:
+def style() -> str:
+    """The style sheet, with the classes' colours."""
     printed = css_variables(LIGHT, "#8a93a1").replace("--", "--print-") + "--print-ink:#1b1f26;"
-    style = _resource("page.css").replace("PALETTE_LIGHT", css_variables(LIGHT, "#8a93a1"))
-    return style.replace("PALETTE_DARK", css_variables(DARK, "#7c8696")).replace("PALETTE_PRINT", printed)
+    sheet = resource("page.css").replace("PALETTE_LIGHT", css_variables(LIGHT, "#8a93a1"))
+    return sheet.replace("PALETTE_DARK", css_variables(DARK, "#7c8696")).replace("PALETTE_PRINT", printed)
 
 
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
+    """A script or style sheet of this room."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")

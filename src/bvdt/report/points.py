@@ -20,6 +20,7 @@ from .palette import N_CLASSES
 
 MAX_POINTS = 50_000
 TEXT_BYTES = 5_000_000  # of all texts' beginnings together
+BECAUSE_BYTES = 2_500_000  # of all reasons
 TEXT_CHARS = 160  # of one
 ID_CHARS = 60
 
@@ -78,7 +79,9 @@ def packed_points(report: Report, order: list[str], points: NDArray[np.intp]) ->
         none = len(order)
         data["runnerUp"] = _base64(np.array([number.get(report.runner_up[i], none) for i in points]), kind)
     if report.texts is not None:
-        data["texts"] = _texts(report.texts, points)
+        data["texts"] = _texts(report.texts, points, TEXT_BYTES)
+    if report.because is not None:
+        data["because"] = _texts(report.because, points, BECAUSE_BYTES)
     return data
 
 
@@ -93,9 +96,9 @@ def _base64(values: NDArray[Any], dtype: str) -> str:
     return base64.b64encode(np.ascontiguousarray(values).astype(dtype).tobytes()).decode("ascii")
 
 
-def _texts(texts: Any, points: NDArray[np.intp]) -> list[str]:
-    """The texts' beginnings, each within its share of TEXT_BYTES whatever the script it is written in."""
-    share = TEXT_BYTES // max(len(points), 1)
+def _texts(texts: Any, points: NDArray[np.intp], n_bytes: int) -> list[str]:
+    """The texts' beginnings, each within its share of the bytes whatever the script it is written in."""
+    share = n_bytes // max(len(points), 1)
     starts = []
     for i in points:
         start = beginning(texts[i], TEXT_CHARS)

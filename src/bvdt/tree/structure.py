@@ -19,14 +19,15 @@ nodes, its points a contiguous range of ``order``, and every upward or downward 
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._support.arrays import Int
+from .._support.arrays import Int, checked_integer
 
 _DEEPEST = 300  # levels that are drawn; of a deeper tree the last so many merges
 
@@ -41,6 +42,8 @@ class Tree:
     size: Int
     start: Int
     order: Int
+
+    _checked: ClassVar[bool] = False  # of an instance: its arrays are known to be those of a tree
 
     def __post_init__(self) -> None:
         for name in ("left", "right", "parent", "size", "start", "order"):
@@ -79,8 +82,10 @@ class Tree:
         pairs = np.ascontiguousarray(merges, dtype=np.int32)
         n_points = len(pairs) + 1
         size, order = np.empty(2 * n_points - 1, np.int32), np.empty(n_points, np.int32)
-        _core.pre_order(pairs, size, order)
-        return cls.from_sizes(size, order)
+        _core.pre_order(pairs, size, order)  # refuses what is no tree
+        tree = cls.from_sizes(size, order)
+        vars(tree)["_checked"] = True
+        return tree
 
     # -- views ------------------------------------------------------------------------------------------
 
@@ -109,6 +114,27 @@ class Tree:
         sibling[self.left[internal]] = self.right[internal]
         sibling[self.right[internal]] = self.left[internal]
         return sibling
+
+    def cut(self, n_clusters: int) -> NDArray[np.intp]:  # (N,)
+        """Cluster of each point, from 0 in the order of the leaves: the nodes left after the last merges.
+
+        The node of most points is split in two, again and again, until there are ``n_clusters``. Clusters
+        are nested: those of a larger number lie inside those of a smaller one.
+        """
+        nodes = self.cut_nodes(n_clusters)
+        cluster = np.empty(self.n_points, np.intp)
+        cluster[self.order] = np.repeat(np.arange(len(nodes)), self.size[nodes])
+        return cluster
+
+    def cut_nodes(self, n_clusters: int) -> NDArray[np.intp]:  # (n_clusters,)
+        """The nodes of ``cut``, in the order of the leaves."""
+        n_clusters = checked_integer(n_clusters, "n_clusters", 1, self.n_points)
+        heap = [(-self.n_points, 0)]
+        while len(heap) < n_clusters:
+            _, node = heapq.heappop(heap)
+            for child in (int(self.left[node]), int(self.right[node])):
+                heapq.heappush(heap, (-int(self.size[child]), child))
+        return np.sort(np.array([node for _, node in heap], np.intp))
 
     def depths(self) -> Int:  # (2N−1,)
         """Number of edges from the root to each node."""
@@ -141,6 +167,10 @@ class Tree:
 
     # -- checks -----------------------------------------------------------------------------------------
 
+    def ensured(self) -> Tree:
+        """Itself, validated unless it is known to be valid: merges were checked, and no tree changes."""
+        return self if self._checked else self.validate()
+
     def validate(self) -> Tree:
         """Returns itself, or raises ValueError naming the first broken invariant."""
         n_points, n_nodes = self.n_points, self.n_nodes
@@ -160,6 +190,7 @@ class Tree:
             if not np.array_equal(given, wanted):
                 k = int(np.flatnonzero(given != wanted)[0])
                 raise ValueError(f"Tree.{name}[{k}] needs {wanted[k]} (pre-order); it is {given[k]}")
+        vars(self)["_checked"] = True
         return self
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:

@@ -70,6 +70,7 @@ def ward_tree(
     if chunks[0] < 2 or not shrink > 1:
         raise ValueError(f"ward_tree needs chunk >= 2 and shrink > 1; they are {chunk} and {shrink}")
     rng, threads = generator(random_state), n_threads(n_jobs)
+    _require_memory(min(max(chunks), n_points), lifted, threads)
     linkage = np.empty((n_points - 1, 2), np.int32)
     with stage(progress, "ward tree", n_points - 1) as advance:
         clusters = Clusters(lifted.arrays, np.ones(n_points))
@@ -95,6 +96,12 @@ def ward_tree_of_means(
 
 def _untold(_: int) -> None:
     """Progress of work too short to be told."""
+
+
+def _require_memory(largest: int, lifted: Lifted, threads: int) -> None:
+    """MemoryError unless every thread can agglomerate a chunk of the largest size."""
+    each = 12.0 * largest**2 + (0.0 if lifted.is_sparse else 24.0 * largest * lifted.n_features)
+    memory.require(threads * each, f"agglomerating {largest} clusters at once on {threads} threads")
 
 
 def varied(n_points: int, rng: np.random.Generator) -> dict[str, int]:
@@ -144,8 +151,6 @@ def _merge_chunks(
     n_merges = len(order) - (len(bounds) - 1)
     pairs, costs = np.empty((n_merges, 2), np.int32), np.empty(n_merges)
     largest = int(np.diff(bounds).max())
-    each = 12.0 * largest**2 + (24.0 * largest * clusters.n_features if len(clusters.arrays) == 2 else 0.0)
-    memory.require(threads * each, f"agglomerating {largest} clusters at once on {threads} threads")
     work = largest**2 * (clusters.n_features + 40)
     for first, last in _slices(len(bounds) - 1, threads * max(16, _WORK // work)):
         made = slice(bounds[first] - first, bounds[last] - last)

@@ -8,11 +8,12 @@ from .class_scores import (
     match_class_mass,
     suggestion_scores,
 )
-from .contributions import label_contributions
+from .contributions import label_contributions, largest_contributions
 from .inputs import as_square, symmetrized
 from .pagerank import pagerank, stationary_distribution
 from .propagation import label_scores, propagate_labels
 from .solving import solve_singular, solve_spread
+from .suggesting import suggest_points
 
 __all__ = [
     "as_square",
@@ -22,12 +23,14 @@ __all__ = [
     "class_distributions",
     "label_contributions",
     "label_scores",
+    "largest_contributions",
     "match_class_mass",
     "pagerank",
     "propagate_labels",
     "solve_singular",
     "solve_spread",
     "stationary_distribution",
+    "suggest_points",
     "suggestion_scores",
     "symmetrized",
 ]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from .._support.arrays import Float
+from ..operators import SymmetrizedOperator
 from .class_scores import class_distributions
 from .folds import label_folds
 from .inputs import symmetrized
@@ -31,15 +32,18 @@ def choose_alpha(
     n_iter: int = 300,
     candidates: tuple[float, ...] = ALPHAS,
     random_state: Any = 0,
+    folds: tuple[NDArray[np.intp], int] | None = None,
 ) -> float:
     """The α whose walk gives hidden labels the least log-loss, each hidden once, in five folds.
 
-    ``Y0`` holds the labels' weights, one column per class. 0.9 stays unless another is better by more than
-    the standard error of the difference; and wherever a class has fewer than two labels, since hiding it
-    would hide the class.
+    ``op`` is the walk, or its symmetrised form; ``Y0`` holds the labels' weights, one column per class. 0.9
+    stays unless another is better by more than the standard error of the difference; and wherever a class has
+    fewer than two labels, since hiding it would hide the class.
 
     The folds' labels are columns of one solve per α, which starts from the last: the walk is linear, so what
     the other folds give is the sum of all less the fold's own.
+
+    ``folds``: which labels are hidden together, and their number, as ``label_folds`` gives; drawn where None.
     """
     labelled = np.flatnonzero(Y0.any(axis=1))
     codes = np.full(len(Y0), -1, np.intp)
@@ -47,10 +51,10 @@ def choose_alpha(
     count = np.bincount(codes[labelled], minlength=Y0.shape[1])
     if len(count) < 2 or count.min() < 2:
         return DEFAULT_ALPHA
-    fold, n_folds = label_folds(codes, _FOLDS, random_state)
+    fold, n_folds = label_folds(codes, _FOLDS, random_state) if folds is None else folds
     Y = np.zeros((len(Y0), n_folds, Y0.shape[1]))
     Y[labelled, fold[labelled]] = Y0[labelled]
-    S, F = symmetrized(op) if mode == "spread" else None, None
+    S, F = (_spreading(op) if mode == "spread" else None), None
     losses = []
     for alpha in candidates:
         if S is not None:
@@ -61,6 +65,10 @@ def choose_alpha(
             )
         losses.append(_hidden_losses(F.reshape(Y.shape), Y0, codes, fold))
     return _best(candidates, np.array(losses))
+
+
+def _spreading(op: Any) -> SymmetrizedOperator:
+    return op if isinstance(op, SymmetrizedOperator) else symmetrized(op)
 
 
 def _hidden_losses(

@@ -1,51 +1,86 @@
-"""Parts of a walk that hardly touch: its eigenvectors of eigenvalue 1, to rounding, are known beforehand.
+"""Parts of a walk that hardly touch: functions constant on them are eigenvectors of eigenvalue 1, nearly.
 
 The links of a near field, or of a sparse matrix, may fall into c parts. What a tree adds between them can be
-as little as e^(−200) of a row, and then the c functions √D·1_C are eigenvectors of S within rounding. Lanczos
-finds a few of them at most: 3 of 12 on 50 000 digits in 13 parts, after 4 000 products.
+as little as e^(−200) of a row, and then the c functions √D·1_C are eigenvectors of S within rounding, and so
+are all of their mixtures. They are where the block of :mod:`bvdt.walks.subspace` starts from; only where
+there are more of them than vectors are wanted is a choice to be made, and it is made here.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 
 from .._support.arrays import Float
 from ..operators import ForestOperator, SymmetrizedOperator
+from .inputs import symmetrized
 
 _LINK = 1e-10  # v_Cᵀ·S·v_B of two parts' unit vectors above which they are one
+_MOST = 256  # parts that are looked at one by one
+_DRAWS = 16  # of random places
 _LARGEST = 1 << 26  # points times parts that are looked at; beyond, there are hardly parts but crumbs
 
 
-def known_vectors(
-    op: Any, S: SymmetrizedOperator, n_further: int, rng: np.random.Generator | None = None
-) -> Float:  # (N, at most 1 + n_further)
-    """Orthonormal eigenvectors of S with eigenvalue 1 within rounding, D^(1/2)·1 first.
+@dataclass(frozen=True, eq=False)
+class Places:
+    """A place of its own for each part: of mean 0, mean square 1 and orthogonal under the parts' masses."""
 
-    There may be more than are wanted, and all of their mixtures are eigenvectors too. Without ``rng`` the
-    parts with the strongest links count as one, which leaves ``n_further + 1`` groups; with it the vectors
-    are mixtures drawn at random, in which every part has a place of its own.
-    """
-    root = np.sqrt(S.degrees)
+    values: Float  # (c, k)
+    distance: float  # between the two nearest
+
+
+def part_vectors(op: Any, S: SymmetrizedOperator) -> Float | None:  # (N, c)
+    """√D·1_C of every part, scaled to length 1: a space to start from; None without parts, or with crumbs."""
     part = parts_of(op)
-    n_parts = 1 if part is None else int(part.max()) + 1
-    if part is None or n_parts > _LARGEST // len(root):
-        part, n_parts = np.zeros(len(root), np.intp), 1
-    if n_parts > 1:
-        vectors = indicators(part, root)
-        n_groups = n_parts if rng is not None else n_further + 1
-        part = strongest_joined(vectors.T @ np.asarray(S @ vectors), n_groups)[part]
-    vectors = indicators(part, root)
-    # Turned so that the first one is D^(1/2)·1.
-    whole = root / np.linalg.norm(root)
-    size = (vectors.shape[1], vectors.shape[1] - 1)
-    others = np.eye(*size) if rng is None else rng.normal(size=size)
-    turned = np.linalg.qr(np.column_stack([vectors.T @ whole, others]))[0]
-    return np.column_stack([whole, vectors @ turned[:, 1 : n_further + 1]])
+    if part is None or part.max() == 0 or part.max() >= min(_MOST, _LARGEST // len(part)):
+        return None
+    return indicators(part, np.sqrt(S.degrees), least=1e-150)
+
+
+def closed_parts(S: SymmetrizedOperator, part: NDArray[np.intp], tol: float) -> bool:
+    """Whether functions that are constant on the parts are eigenvectors of 1 but for residuals of ``tol``.
+
+    Asked of a few random ones.
+    """
+    values = np.random.default_rng(0).normal(size=(int(part.max()) + 1, 4))
+    V = np.sqrt(S.degrees)[:, None] * values[part]
+    V /= np.linalg.norm(V, axis=0)
+    return bool((np.linalg.norm(np.asarray(S @ V) - V, axis=0) <= tol).all())
+
+
+def closed_groups(op: Any, n_groups: int, tol: float) -> NDArray[np.intp] | None:  # (N,)
+    """Each point's group, parts of the strongest links joined; None unless closed parts are as many."""
+    part = parts_of(op)
+    if part is None or not n_groups <= part.max() + 1 <= min(_MOST, _LARGEST // len(part)):
+        return None
+    S = symmetrized(op)
+    if not closed_parts(S, part, tol):
+        return None
+    vectors = indicators(part, np.sqrt(S.degrees), least=1e-150)
+    return strongest_joined(vectors.T @ np.asarray(S @ vectors), n_groups, least=np.inf)[part]
+
+
+def mixed_parts(
+    part: NDArray[np.intp], mass: Float, n_columns: int, rng: np.random.Generator
+) -> Places:  # (N,) ×2
+    """Places drawn at random, from the draw whose two nearest parts are furthest apart."""
+    masses = np.bincount(part, mass)
+    n_draws = _DRAWS if len(masses) <= _MOST else 1
+    best = Places(np.empty((0, 0)), -1.0)
+    for _ in range(n_draws):
+        drawn = rng.normal(size=(len(masses), n_columns))
+        drawn -= masses @ drawn / masses.sum()
+        drawn = np.linalg.qr(np.sqrt(masses)[:, None] * drawn)[0] / np.sqrt(masses)[:, None]
+        nearest = float(cKDTree(drawn).query(drawn, 2)[0][:, 1].min())
+        if nearest > best.distance:
+            best = Places(drawn, nearest)
+    return best
 
 
 def separate_parts(op: Any, S: SymmetrizedOperator) -> NDArray[np.intp]:  # (N,)
@@ -69,6 +104,13 @@ def indicators(part: NDArray[Any], root: Float, least: float = 0.0) -> Float:  #
     return np.asarray(found / np.maximum(np.linalg.norm(found, axis=0), least))
 
 
+def sparse_indicators(part: NDArray[Any], root: Float) -> Any:  # (N,), (N,) -> CSR (N, c)
+    """√D·1_C of every part, scaled to length 1, as a sparse matrix."""
+    length = np.sqrt(np.bincount(part, root**2))
+    values = root / np.maximum(length, 1e-150)[part]
+    return csr_array((values, part, np.arange(len(part) + 1)), shape=(len(part), len(length)))
+
+
 def parts_of(op: Any) -> NDArray[np.intp] | None:  # (N,)
     """Number of each point's part in the near field, or in a sparse matrix; None without either."""
     near = op.near if isinstance(op, ForestOperator) else None
@@ -76,8 +118,9 @@ def parts_of(op: Any) -> NDArray[np.intp] | None:  # (N,)
     return None if links is None else np.asarray(connected_components(links, directed=False)[1], np.intp)
 
 
-def strongest_joined(link: Float, n_groups: int) -> NDArray[np.intp]:  # (c, c) -> (c,)
-    """Groups of parts: pairs are joined, the strongest first, while their link counts or groups are too many.
+def strongest_joined(link: Float, n_groups: int, least: float = _LINK) -> NDArray[np.intp]:  # (c, c) -> (c,)
+    """Groups of parts: pairs are joined, the strongest first, while a link exceeds ``least`` or groups are
+    too many.
 
     Links range over hundreds of orders of magnitude, so their order is all that tells.
     """
@@ -86,7 +129,7 @@ def strongest_joined(link: Float, n_groups: int) -> NDArray[np.intp]:  # (c, c) 
     one, other = np.triu_indices(n_parts, 1)
     strength = np.maximum(link, link.T)[one, other]
     for pair in np.argsort(-strength, kind="stable"):
-        if strength[pair] <= _LINK and len(np.unique(group)) <= n_groups:
+        if strength[pair] <= least and len(np.unique(group)) <= n_groups:
             break
         group[group == group[other[pair]]] = group[one[pair]]
     return np.unique(group, return_inverse=True)[1]

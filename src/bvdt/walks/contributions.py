@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from .._support.arrays import Float, Index
 from .inputs import as_square, symmetrized
 from .propagation import label_scores
 from .solving import solve_spread
+
+BATCH = 32  # labels solved for at once
 
 
 def label_contributions(
@@ -38,3 +41,53 @@ def label_contributions(
     raise ValueError(
         f'contributions need mode "walk" or "spread" and alpha below 1; got {mode!r} and {alpha}'
     )
+
+
+def largest_contributions(
+    op: Any,
+    classes: Index,
+    labelled: Index,
+    codes: Index,
+    weight: Float,
+    *,
+    n_kept: int = 3,
+    mode: str = "spread",
+    alpha: float = 0.9,
+    advance: Callable[[int], None] = lambda _: None,
+) -> tuple[Index, Float]:  # (N, n_kept) ×2
+    """Of every point the labels that gave its class most, and their shares of all that the class got.
+
+    One column per label, ``BATCH`` at a time, where ``label_contributions`` has one per point: labels are
+    fewer.
+
+    Parameters
+    ----------
+    classes : (N,) class of each point.
+    labelled, codes, weight : (n,) labelled points, their classes and weights > 0.
+    advance : told how many labels were done.
+
+    Returns
+    -------
+    Points, −1 where fewer have given anything, and shares, the largest first.
+    """
+    points = np.full((len(classes), n_kept), -1, np.intp)
+    given, total = np.zeros((len(classes), n_kept)), np.zeros(len(classes))
+    M = as_square(op)
+    back = M if mode == "spread" else M.T  # of which label_contributions takes the transpose
+    for first in range(0, len(labelled), BATCH):
+        batch = slice(first, first + BATCH)
+        found = label_contributions(back, labelled[batch], mode=mode, alpha=alpha) * weight[batch]
+        found[classes[:, None] != codes[batch]] = 0.0
+        total += found.sum(axis=1)
+        points, given = _largest(
+            np.hstack([points, np.broadcast_to(labelled[batch], found.shape)]),
+            np.hstack([given, found]),
+            n_kept,
+        )
+        advance(found.shape[1])
+    return np.where(given > 0, points, -1), given / np.where(total > 0, total, 1.0)[:, None]
+
+
+def _largest(points: Index, values: Float, n_kept: int) -> tuple[Index, Float]:  # (N, m) ×2 -> (N, n_kept) ×2
+    order = np.argsort(-values, axis=1, kind="stable")[:, :n_kept]
+    return np.take_along_axis(points, order, axis=1), np.take_along_axis(values, order, axis=1)

@@ -2,81 +2,156 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from .._support.arrays import Float
+from .._support.arrays import Float, Index, Int
 from .._support.running import generator, n_threads
-from ..operators import SymmetrizedOperator
-from .components import known_vectors
+from ..operators import SymmetrizedOperator, in_tree_order
+from .components import (
+    closed_groups,
+    closed_parts,
+    mixed_parts,
+    part_vectors,
+    parts_of,
+    sparse_indicators,
+)
 from .haar import TreeLaplacian
+from .hierarchy import Hierarchy
 from .inputs import symmetrized
+from .subspace import Space, leading_space
 
-_DENSE = 64  # up to this many points the matrix is made and solved whole
+TOL = 1e-4  # ‖S·v − λ·v‖ that a vector may have without a warning
+_AIM, _SMALL, _SMALL_AIM = 1e-5, 5_000, 1e-7  # the same, that is aimed at; for so few points it is cheap
+_DENSE, _DENSE_TREE = 300, 64  # up to this many points the matrix is made and solved whole; of one tree
+_STEPS = 100
+_GUARDS = 6  # columns beside the wanted ones, and a tenth of these
+_INSIDE = 32  # vectors that tell the points of closed parts apart, where there are too many parts
 _GRADED = (1e-8, 1e-6)  # of the last wanted 1 − λ: what smaller ones are raised to; see ``_by_inverse``
 
 
-def leading_eigenvectors(
-    op: Any, n_vectors: int, random_state: Any = None, *, mixed: bool = False
-) -> tuple[Float, Float, Float]:  # (k,), (N, k), (N,)
-    """Largest eigenvalues of S = D^(−1/2)·(M + Mᵀ)/2·D^(−1/2), their unit eigenvectors, and D's diagonal.
+@dataclass(frozen=True, eq=False)
+class Eigenvectors:
+    """k unit eigenvectors of S, the largest eigenvalue first, and D's diagonal."""
 
-    The first pair, 1 and D^(1/2)·1, is known. The others are Lanczos's: for a single tree of the coarsest
-    partition with the inverse of 1 − S, which converges at once; else with S, without the eigenvectors that
-    are known already (``bvdt.walks.components``; ``mixed`` where there are more parts than vectors). Its
-    start is drawn from ``random_state``; each vector's entry of largest size is positive.
+    values: Float  # (k,)
+    vectors: Float  # (N, k)
+    residuals: Float  # (k,) ‖S·v − λ·v‖
+    degrees: Float  # (N,)
+
+
+def leading_eigenvectors(op: Any, n_vectors: int, random_state: Any = None) -> Eigenvectors:
+    """Those of the largest eigenvalues of S = D^(−1/2)·(M + Mᵀ)/2·D^(−1/2).
+
+    The first pair, 1 and D^(1/2)·1, is known. The others come from one block, so that multiple and close
+    eigenvalues are found as others are (``bvdt.walks.subspace``), with a hierarchy of the links as its
+    preconditioner (``bvdt.walks.hierarchy``); for a single tree of the coarsest partition by Lanczos with the
+    inverse of 1 − S. Residuals are computed; one above 1e-4 gives a warning. ``random_state`` draws a start
+    where there are no links to begin with; each vector's entry of largest size is positive.
     """
     S = symmetrized(op)
     n_points = S.shape[0]
     if not 1 <= n_vectors <= n_points:
         raise ValueError(f"n_vectors needs a number from 1 to {n_points}, the points; got {n_vectors}")
     first = np.sqrt(S.degrees / S.degrees.sum())
-    if n_points <= max(_DENSE, n_vectors + 1):
-        values, vectors = np.linalg.eigh(S @ np.eye(n_points) - 2 * np.outer(first, first))
-    else:
-        from threadpoolctl import threadpool_limits  # here, so that ``import bvdt`` stays light
-
-        rng, laplacian = generator(random_state), TreeLaplacian.of(op)
-        start = rng.normal(size=n_points)
-        # Lanczos turns between short vector products and the walk's; threads of both would wait in turn.
-        with threadpool_limits(1, "blas"):
-            if laplacian is None:
-                known = known_vectors(op, S, n_vectors - 1, rng if mixed else None)
-                values, vectors = _by_products(S, known, n_vectors - 1, start)
-            else:
-                values, vectors = _by_inverse(laplacian, S, first, n_vectors - 1, start)
-    leading = np.argsort(-values, kind="stable")[: n_vectors - 1]
-    values = np.concatenate([[1.0], values[leading]])
-    vectors = np.column_stack([first, vectors[:, leading]])
+    found = _after_first(op, S, first, n_vectors - 1, generator(random_state))
+    vectors = np.column_stack([first, found])
     largest = np.abs(vectors).argmax(axis=0)
-    vectors *= np.where(vectors[largest, np.arange(n_vectors)] < 0, -1.0, 1.0)
-    return values, vectors, S.degrees
+    vectors *= np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+    return _measured(S, vectors)
 
 
-def _by_products(
-    S: SymmetrizedOperator, known: Float, n_vectors: int, start: Float
-) -> tuple[Float, Float]:  # (k,), (N, k)
-    """Eigenpairs after the first, which is the first of the ``known`` ones; what is missing by Lanczos on S.
+def _after_first(
+    op: Any, S: SymmetrizedOperator, first: Float, n_vectors: int, rng: np.random.Generator
+) -> Float:  # (N, n_vectors)
+    """Leading eigenvectors orthogonal to the first."""
+    if n_vectors == 0:
+        return np.empty((len(first), 0))
+    laplacian = TreeLaplacian.of(op)
+    most = max(_DENSE if laplacian is None else _DENSE_TREE, 4 * n_vectors)
+    if len(first) <= most:
+        vectors = np.linalg.eigh(S @ np.eye(len(first)) - 2 * np.outer(first, first))[1]
+        return np.asarray(vectors[:, : -n_vectors - 1 : -1])
+    with one_blas_thread():
+        if laplacian is not None:
+            return _by_inverse(laplacian, S, first, n_vectors, rng.normal(size=len(first)))
+        aim = _SMALL_AIM if len(first) <= _SMALL else _AIM
+        return _Blocks.of(op, S).leading(first[:, None], n_vectors, rng, aim).vectors[:, :n_vectors]
 
-    The known ones are moved from 1 to −1: Lanczos may find one vector of a multiple eigenvalue and miss the
-    others, and is slow where they are close.
-    """
-    values, vectors = np.ones(known.shape[1] - 1), known[:, 1:]
-    missing = n_vectors - len(values)
-    if missing <= 0 and n_vectors > 0:
-        return values, vectors
-    rest = LinearOperator(S.shape, matvec=lambda v: S @ v - 2 * known @ (known.T @ v), dtype=np.float64)
-    n_lanczos = min(len(start), max(4 * missing + 4, 40))
-    further = eigsh(rest, max(missing, 1), which="LA", v0=start, ncv=n_lanczos)
-    return np.append(values, further[0]), np.column_stack([vectors, further[1]])
+
+def _measured(S: SymmetrizedOperator, vectors: Float) -> Eigenvectors:
+    """Vectors with their Rayleigh quotients and residuals, in order; warns of a residual above ``TOL``."""
+    images = np.asarray(S @ vectors)
+    values = np.einsum("ij,ij->j", vectors, images)
+    residuals = np.linalg.norm(images - vectors * values, axis=0)
+    order = np.append(0, 1 + np.argsort(-values[1:], kind="stable"))
+    if (worst := float(residuals.max())) > TOL:
+        from sklearn.exceptions import ConvergenceWarning  # here, so that ``import bvdt`` stays light
+
+        at = int(np.flatnonzero(order == residuals.argmax())[0])
+        text = f"eigenvectors need residuals of at most {TOL:g}; that of number {at} is {worst:.2g}"
+        warnings.warn(text, ConvergenceWarning, stacklevel=3)
+    return Eigenvectors(values[order], vectors[:, order], residuals[order], S.degrees)
+
+
+def one_blas_thread() -> Any:
+    """Short matrix products and the walk's take turns; threads of both would wait for each other."""
+    from threadpoolctl import threadpool_limits  # here, so that ``import bvdt`` stays light
+
+    return threadpool_limits(1, "blas")
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """S in the order that its products like best, with the hierarchy of its links where it has links."""
+
+    op: Any
+    S: SymmetrizedOperator
+    ordered: SymmetrizedOperator
+    order: Int  # (N,)
+    hierarchy: Hierarchy | None
+
+    @classmethod
+    def of(cls, op: Any, S: SymmetrizedOperator) -> _Blocks:
+        ordered, order = in_tree_order(S)
+        return cls(op, S, ordered, order, Hierarchy.of(op, S, order))
+
+    def leading(self, known: Any, n_vectors: int, rng: np.random.Generator, tol: float) -> Space:
+        """The leading space orthogonal to the ``known`` columns, all vectors at once, guards included."""
+        n_points = self.S.shape[0]
+        n_columns = min(n_vectors + _GUARDS + n_vectors // 10, n_points // 3)
+        start = (
+            rng.normal(size=(n_points, n_columns))
+            if self.hierarchy is None
+            else self.hierarchy.start(n_columns)
+        )
+        parts = part_vectors(self.op, self.S)
+        found = leading_space(
+            self.ordered.dot,
+            start if parts is None else np.column_stack([parts[self.order], start]),
+            n_vectors,
+            n_columns,
+            precondition=None if self.hierarchy is None else self.hierarchy.solve,
+            tol=tol,
+            max_steps=_STEPS,
+            known=known[self.order],
+        )
+        return Space(found.values, self.in_own_order(found.vectors), found.residuals, found.steps)
+
+    def in_own_order(self, V: Float) -> Float:  # (N, m)
+        out = np.empty_like(V)
+        out[self.order] = V
+        return out
 
 
 def _by_inverse(
     laplacian: TreeLaplacian, S: SymmetrizedOperator, first: Float, n_vectors: int, start: Float
-) -> tuple[Float, Float]:  # (k,), (N, k)
-    """Eigenpairs after the first, by Lanczos on Π·√D·L⁺·√D·Π, whose eigenvalues are 1/(1 − λ).
+) -> Float:  # (N, k)
+    """Eigenvectors after the first, by Lanczos on Π·√D·L⁺·√D·Π, whose eigenvalues are 1/(1 − λ).
 
     A small bandwidth makes groups that are left with probabilities like e^(−500): eigenvalues with 1 − λ from
     1e-250 to 1 in one matrix, all of them 1 in floating point. Each Haar function's own 1 − λ,
@@ -84,7 +159,7 @@ def _by_inverse(
     wanted one are raised to a millionth of it and below, in their order: λ does not change, nor the space
     that the vectors span, but for about a millionth, and Lanczos sees them all.
     """
-    k, root, threads = max(n_vectors, 1), np.sqrt(S.degrees), n_threads(S.operator.n_jobs)
+    k, root, threads = n_vectors, np.sqrt(S.degrees), n_threads(S.operator.n_jobs)
     spread = laplacian.mean_over_haar(S.degrees)
     gaps = laplacian.eigenvalues / spread  # 1 − λ
     ascending = np.argsort(gaps, kind="stable")
@@ -105,26 +180,88 @@ def _by_inverse(
 
     inverse = LinearOperator(S.shape, matvec=apply, dtype=np.float64)
     values, vectors = eigsh(inverse, k, which="LA", v0=start, ncv=min(len(first), 2 * k + 20), tol=1e-8)
-    return 1.0 - last / values, vectors
+    return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
 
 
 def diffusion_coordinates(
     op: Any, n_components: int, *, time: float = 1.0, random_state: Any = None
-) -> tuple[Float, Float]:  # (N, k), (k,)
-    """Diffusion coordinates λ_k^t·ψ_k(i) (Coifman and Lafon 2006), and the eigenvalues λ_k.
+) -> tuple[Float, Eigenvectors]:  # (N, k), with k + 1 vectors
+    """Diffusion coordinates λ_k^t·ψ_k(i) (Coifman and Lafon 2006), and the eigenvectors they are made of.
 
     ψ = D^(−1/2)·v are the eigenvectors of the reversible walk D^(−1)·(M + Mᵀ)/2, of mean square 1 under its
-    stationary distribution; the constant one is left out. An eigenvalue below 0 counts as 0.
+    stationary distribution; the constant one is left out. An eigenvalue below 0 counts as 0. Where the walk
+    has more closed parts than there are coordinates, all mixtures of the parts' vectors are eigenvectors of
+    eigenvalue 1; those taken give every part a place of its own (``mixed_eigenvectors``).
     """
-    values, vectors, degrees = leading_eigenvectors(op, n_components + 1, random_state, mixed=True)
-    psi = vectors[:, 1:] * np.sqrt(degrees.sum() / degrees)[:, None]
-    values = np.maximum(values[1:], 0.0)
-    return psi * values**time, values
+    rng = generator(random_state)
+    found = mixed_eigenvectors(op, n_components, rng) or leading_eigenvectors(op, n_components + 1, rng)
+    psi = found.vectors[:, 1:] * np.sqrt(found.degrees.sum() / found.degrees)[:, None]
+    return psi * np.maximum(found.values[1:], 0.0) ** time, found
+
+
+def mixed_eigenvectors(op: Any, n_components: int, rng: np.random.Generator) -> Eigenvectors | None:
+    """Eigenvectors of 1 within half of ``TOL`` that tell all closed parts apart; None where parts are fewer.
+
+    Each part has one place of its own. Inside it, the leading vectors that are 0 on average over every part
+    are added, μ their eigenvalue, at a size of at most ``TOL``/(1 − μ): so residuals stay below ``TOL``, and
+    what a part nearly falls into is the further apart the more it does.
+    """
+    part = parts_of(op)
+    if part is None or part.max() + 1 <= n_components + 1:
+        return None
+    S = symmetrized(op)
+    if not closed_parts(S, part, TOL / 4):
+        return None
+    root = np.sqrt(S.degrees / S.degrees.sum())
+    places = mixed_parts(part, root**2, n_components, rng)
+    with one_blas_thread():
+        inside = _inside_parts(_Blocks.of(op, S), part, n_components, rng)
+    share = TOL / 2 / np.sqrt(max(inside.shape[1] / n_components, 1.0))
+    residuals = np.maximum(np.linalg.norm(np.asarray(S @ inside) - inside, axis=0), TOL)
+    # Not so far from its part's place that it would come near another's.
+    reach = np.max(np.abs(inside) / np.where(root > 0, root, np.inf)[:, None], axis=0, initial=1e-300)
+    sizes = np.minimum(share / residuals, 0.1 * places.distance / reach)
+    vectors = root[:, None] * places.values[part]
+    for first in range(0, inside.shape[1], n_components):
+        block = slice(first, first + n_components)
+        vectors[:, : len(sizes[block])] += inside[:, block] * sizes[block]
+    vectors /= np.linalg.norm(vectors, axis=0)
+    return _measured(S, np.column_stack([root, vectors]))
+
+
+def _inside_parts(
+    blocks: _Blocks, part: Index, n_components: int, rng: np.random.Generator
+) -> Float:  # (N, m), unit columns
+    """Vectors orthogonal to the parts' own, which tell the points of a part apart.
+
+    One smooth one per coordinate, of equal size in all parts; then the leading ones, which lie where a part
+    nearly falls apart: as many as coordinates or parts, 32 at most.
+    """
+    S = blocks.S
+    known = sparse_indicators(part, np.sqrt(S.degrees))
+    n_vectors = min(max(n_components, known.shape[1]), _INSIDE, (S.shape[0] - known.shape[1]) // 4)
+    smooth = rng.normal(size=(S.shape[0], n_components))
+    if blocks.hierarchy is not None:
+        smooth = blocks.in_own_order(blocks.hierarchy.solve(smooth[blocks.order]))
+    smooth -= known @ (known.T @ smooth)
+    sizes = np.sqrt(np.column_stack([np.bincount(part, column**2) for column in smooth.T]))
+    smooth *= np.sqrt(np.bincount(part) / len(part))[part, None] / np.maximum(sizes, 1e-300)[part]
+    smooth /= np.maximum(np.linalg.norm(smooth, axis=0), 1e-300)
+    if n_vectors < 1:
+        return np.asarray(smooth)
+    leading = blocks.leading(known, n_vectors, rng, TOL).vectors[:, :n_vectors]
+    return np.column_stack([smooth, leading])
 
 
 def cluster_coordinates(op: Any, n_clusters: int, random_state: Any = None) -> Float:  # (N, k)
-    """The leading eigenvectors of S with every row scaled to length 1 (Ng, Jordan and Weiss 2002)."""
-    _, vectors, _ = leading_eigenvectors(op, n_clusters, random_state)
+    """The leading eigenvectors of S with every row scaled to length 1 (Ng, Jordan and Weiss 2002).
+
+    Where the walk has at least as many closed parts as clusters, those of the strongest links count as one.
+    """
+    group = closed_groups(op, n_clusters, TOL / 4)
+    if group is not None:
+        return np.eye(n_clusters)[group]
+    vectors = leading_eigenvectors(op, n_clusters, random_state).vectors
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0))
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._support import memory
 from .columns import Roles, take
 from .folder import folder_labels, read_folder
 from .formats import MATRICES, open_table, refuse, suffix_of, table_suffixes
@@ -38,6 +39,7 @@ class Documents:
     notes: tuple[str, ...] = ()
 
 
+@memory.telling("reading the documents")
 def read_documents(
     path: str | Path,
     *,

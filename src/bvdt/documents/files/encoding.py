@@ -24,6 +24,10 @@ def open_bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
     return open(path, "rb")
 
 
+class TooLargeError(ValueError):
+    """A packed file becomes more than there is memory for."""
+
+
 class _Unpacked(gzip.GzipFile):
     """A packed file that is refused once it has given more bytes than there is memory for."""
 
@@ -34,7 +38,7 @@ class _Unpacked(gzip.GzipFile):
     def _counted(self, piece: bytes) -> bytes:
         self._given += len(piece)
         if self._given > self._most:
-            raise ValueError(
+            raise TooLargeError(
                 f"{self.name} unpacks to more than {self._most / memory.GIB:.1f} GiB of memory left"
             )
         return piece
@@ -46,6 +50,10 @@ class _Unpacked(gzip.GzipFile):
     def read1(self, size: int = -1) -> bytes:
         """The next bytes that are at hand."""
         return self._counted(super().read1(size))
+
+    def readline(self, size: int | None = -1) -> bytes:
+        """The next line, also for loops over lines."""
+        return self._counted(super().readline(size))
 
 
 def max_unpacked() -> float:
@@ -122,6 +130,8 @@ def _fault_in(decoder: codecs.IncrementalDecoder, piece: bytes, line: int, final
         decoder.decode(piece, final)
     except UnicodeDecodeError as error:
         return line + error.object[: error.start].count(b"\n")
+    except UnicodeError:  # UTF-16 without a byte-order mark
+        return line
     return None
 
 

@@ -13,6 +13,8 @@ from .columns import as_string, find_id, labels_of
 from .encoding import find_encoding, open_text
 from .formats import DELIMITED, open_table, suffix_of, table_suffixes
 from .matrices import as_strings, load_arrays
+from .sessions import SUFFIXES as SESSIONS
+from .sessions import session_labels
 from .table import Batch, Table, given, is_number
 
 NAMES = ("label", "labels", "class", "category", "target", "topic", "y")
@@ -35,11 +37,14 @@ def read_labels(
     """One label or None for each document, and notes.
 
     A table with an id and a label column is joined by id. A table with one column, a file of any other
-    ending with one label per line (a blank line: not labelled) and a one-dimensional .npy go by order.
+    ending with one label per line (a blank line: not labelled) and a one-dimensional .npy go by order. A
+    session of ``bvdt label`` has the ids of its documents.
     """
     suffix = suffix_of(path)
     if suffix == ".npy":
         return _in_order(path, _from_npy(path), to, missing), []
+    if suffix in SESSIONS:
+        return _from_session(path, to), []
     if suffix not in table_suffixes():
         lines, notes = _lines(path, encoding)
         return _in_order(path, lines, to, missing), notes
@@ -105,7 +110,7 @@ def _from_npy(path: Path) -> list[str]:
     if not isinstance(array, np.ndarray) or array.ndim != 1:
         shape = getattr(array, "shape", "that of several arrays")
         raise ValueError(f"{path} needs one dimension, a label for each document; its shape is {shape}")
-    return as_strings(array)
+    return as_strings(path, array)
 
 
 def _in_order(path: Path, lines: list[str], to: Keyed, missing: str | None) -> Labels:
@@ -146,6 +151,18 @@ def _by_id(table: Table, to: Keyed, missing: str | None) -> Labels:
                     f'{table.unit} {given[row]} gave it "{labels[row]}"; keep one of them'
                 )
             labels[row], given[row] = label, place
+    return labels
+
+
+def _from_session(path: Path, to: Keyed) -> Labels:
+    rows = _positions(to, path)
+    labels: Labels = [None] * len(to.ids)
+    for name, label in session_labels(path).items():
+        if name not in rows:
+            raise ValueError(
+                f'{path} has a label for "{name}", which is not in {to.path}; its ids are like "{to.ids[0]}"'
+            )
+        labels[rows[name]] = label
     return labels
 
 

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import gzip
+import shutil
+import sys
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..._support import memory
-from .encoding import open_bytes
+from .encoding import TooLargeError, open_bytes
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".feat", ".dat")
 CSR_KEYS = {"data", "indices", "indptr", "shape"}
 DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, KeyError)
+# As NumPy tells of an array's header that it cannot read, and zipfile of a member with a password.
+HEADERS = (SyntaxError, TokenError, RecursionError, RuntimeError, NotImplementedError)
 
 
 @dataclass(frozen=True)
@@ -49,10 +57,26 @@ def _read_market(path: Path) -> Any:
     from scipy.io import mmread
 
     try:
-        X = mmread(path)
+        with _plain(path) as plain:
+            X = mmread(plain)
+    except TooLargeError:
+        raise
     except (ValueError, OverflowError, *DAMAGE) as error:
         raise _damaged(path, "a Matrix Market file", error) from error
     return sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+
+
+@contextmanager
+def _plain(path: Path) -> Iterator[Path]:
+    """The file, or what it unpacks to: SciPy's reader ends the process when a stream of Python's raises."""
+    if path.suffix.lower() != ".gz":
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        unpacked = Path(folder) / "unpacked.mtx"
+        with open_bytes(path) as packed, open(unpacked, "wb") as file:
+            shutil.copyfileobj(packed, file)
+        yield unpacked
 
 
 def _read_svmlight(path: Path) -> Matrix:
@@ -64,7 +88,10 @@ def _read_svmlight(path: Path) -> Matrix:
     from sklearn.datasets import load_svmlight_file
 
     try:
-        X, _ = load_svmlight_file(str(path), zero_based=True)
+        with open_bytes(path) as file:  # counted while it is unpacked
+            X, _ = load_svmlight_file(file, zero_based=True)
+    except TooLargeError:
+        raise
     except DAMAGE as error:
         raise _damaged(path, "an svmlight file", error) from error
     except (ValueError, OverflowError) as error:
@@ -116,7 +143,7 @@ def load_arrays(path: Path, kind: str) -> Any:
                 unpacked = sum(member.file_size for member in stored.zip.infolist())
                 memory.require(unpacked, f"{path} unpacked")
             return stored if isinstance(stored, np.ndarray) else {name: stored[name] for name in stored.files}
-    except (ValueError, *DAMAGE) as error:
+    except (ValueError, *DAMAGE, *HEADERS) as error:
         raise _damaged(path, kind, error) from error
 
 
@@ -139,16 +166,23 @@ def _read_npz(path: Path) -> Matrix:
     except (ValueError, TypeError, AttributeError, IndexError, NotImplementedError, KeyError) as error:
         raise _damaged(path, kind, error) from error
     rows = {name: array for name, array in arrays.items() if array.shape == X.shape[:1]}
-    fields = {name: as_strings(array) for name, array in rows.items() if name not in CSR_KEYS}
+    fields = {name: as_strings(path, array) for name, array in rows.items() if name not in CSR_KEYS}
     if "labels" in rows and "class_names" in arrays and rows["labels"].dtype.kind in "iu":
-        names = dict(enumerate(as_strings(arrays["class_names"])))
+        names = dict(enumerate(as_strings(path, arrays["class_names"])))
         fields["labels"] = [names.get(label, "") for label in rows["labels"].tolist()]
     return Matrix(X, fields)
 
 
-def as_strings(array: Any) -> list[str]:
+def as_strings(path: Path, array: Any) -> list[str]:
     """Entries as strings, NaN as the blank."""
-    values = array.astype(str) if array.dtype.kind == "S" else array
+    try:
+        values = array.astype(str) if array.dtype.kind == "S" else array
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} holds strings that are no text ({error})") from error
+    if values.dtype.kind == "U" and values.size:
+        letters = np.array(values, values.dtype.newbyteorder("=")).view(np.uint32)
+        if letters.max(initial=0) > sys.maxunicode:
+            raise ValueError(f"{path} holds strings that are no text ({letters.max():#x} is no letter)")
     return ["" if value != value else str(value) for value in values.tolist()]
 
 

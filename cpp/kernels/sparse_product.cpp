@@ -1,0 +1,80 @@
+#include "sparse_product.hpp"
+
+#include "parallel.hpp"
+#include "platform.hpp"
+
+namespace bvdt {
+namespace {
+
+constexpr int64_t kAtOnce = 16;  // columns whose sums stay in registers
+constexpr int64_t kSoon = 16;    // entries ahead whose rows of v are asked for
+constexpr int64_t kRows = 128;   // per turn of a thread
+
+// `Count` columns of rows first … last − 1. With their number known to the compiler the sums are registers.
+template <typename T, int Count>
+BVDT_INLINE void multiply_rows(const SparseMatrix<T>& matrix, const T* v, T* out, int64_t stride,
+                               int64_t first, int64_t last) {
+    const int64_t end = matrix.indptr[last];
+    for (int64_t i = first; i < last; ++i) {
+        T sum[Count] = {};
+        for (int64_t e = matrix.indptr[i]; e < matrix.indptr[i + 1]; ++e) {
+            if (e + kSoon < end) prefetch_ends<0>(v + matrix.indices[e + kSoon] * stride, Count);
+            const T* const from = v + matrix.indices[e] * stride;
+            const T value = matrix.value[e];
+            for (int c = 0; c < Count; ++c) sum[c] += value * from[c];
+        }
+        for (int c = 0; c < Count; ++c) out[i * stride + c] = sum[c];
+    }
+}
+
+template <typename T>
+BVDT_INLINE void multiply_some(const SparseMatrix<T>& m, const T* v, T* out, int64_t stride, int64_t count,
+                               int64_t first, int64_t last) {
+    switch (count) {
+#define BVDT_CASE(number) \
+    case number:          \
+        return multiply_rows<T, number>(m, v, out, stride, first, last);
+        BVDT_CASE(1)
+        BVDT_CASE(2)
+        BVDT_CASE(3)
+        BVDT_CASE(4)
+        BVDT_CASE(5)
+        BVDT_CASE(6)
+        BVDT_CASE(7)
+        BVDT_CASE(8)
+        BVDT_CASE(9)
+        BVDT_CASE(10)
+        BVDT_CASE(11)
+        BVDT_CASE(12)
+        BVDT_CASE(13)
+        BVDT_CASE(14)
+        BVDT_CASE(15)
+        BVDT_CASE(16)
+#undef BVDT_CASE
+    }
+}
+
+// Plain functions, because only those are compiled once per CPU generation.
+BVDT_SIMD void multiply_part(const SparseMatrix<float>& m, const float* v, float* out, int64_t stride,
+                             int64_t count, int64_t first, int64_t last) {
+    multiply_some(m, v, out, stride, count, first, last);
+}
+BVDT_SIMD void multiply_part(const SparseMatrix<double>& m, const double* v, double* out, int64_t stride,
+                             int64_t count, int64_t first, int64_t last) {
+    multiply_some(m, v, out, stride, count, first, last);
+}
+
+}  // namespace
+
+template <typename T>
+void multiply_sparse(const SparseMatrix<T>& matrix, const T* v, T* out, int64_t columns, int threads) {
+    parallel_stretches(matrix.n, kRows, threads, [&](int64_t first, int64_t last) {
+        for (int64_t j = 0; j < columns; j += kAtOnce)
+            multiply_part(matrix, v + j, out + j, columns, std::min(kAtOnce, columns - j), first, last);
+    });
+}
+
+template void multiply_sparse(const SparseMatrix<float>&, const float*, float*, int64_t, int);
+template void multiply_sparse(const SparseMatrix<double>&, const double*, double*, int64_t, int);
+
+}  // namespace bvdt

@@ -1,0 +1,37 @@
+"""The pages of the site: their code runs, and every public name has its place in the reference."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import bvdt
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted([*(DOCS / "start").glob("*.md"), *(DOCS / "guides").glob("*.md")])
+ROOMS = {"datasets", "divergences", "report", "__version__"}  # a page of their own; a string
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_code_of_a_page_runs_from_top_to_bottom(page, capsys):
+    names: dict[str, object] = {}
+    for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+        exec(code, names)
+
+
+def test_every_public_name_is_in_the_reference():
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "reference").glob("*.md"))
+    missing = [name for name in bvdt.__all__ if name not in ROOMS and f":: bvdt.{name}\n" not in pages]
+    assert missing == []
+
+
+def test_every_page_is_in_the_site():
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    pages = {str(page.relative_to(DOCS).with_suffix("")) for page in DOCS.rglob("*.md")}
+    pages = {page for page in pages if not page.startswith(("gallery/", "images/")) and page != "index"}
+    assert {
+        page for page in pages if not re.search(rf"^{re.escape(page)}$", index, flags=re.MULTILINE)
+    } == set()

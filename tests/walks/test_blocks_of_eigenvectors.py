@@ -1,0 +1,225 @@
+"""Leading spaces by blocks: against dense algebra, with closed parts, multiple eigenvalues, any links."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.linalg import subspace_angles
+from scipy.sparse.linalg import aslinearoperator
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.exceptions import ConvergenceWarning
+
+import bvdt
+from bvdt.operators import in_tree_order
+from bvdt.walks import eigenvectors
+from bvdt.walks.components import closed_groups, closed_parts, mixed_parts, parts_of
+from bvdt.walks.eigenvectors import (
+    TOL,
+    cluster_coordinates,
+    diffusion_coordinates,
+    leading_eigenvectors,
+    mixed_eigenvectors,
+)
+from bvdt.walks.hierarchy import Hierarchy
+from bvdt.walks.inputs import symmetrized
+from bvdt.walks.subspace import leading_space, orthonormal
+
+SEEDED = {"random_state": 0, "n_jobs": 1}
+
+
+def walk(X, **options):
+    return bvdt.transition_matrix(X, "squared_euclidean", **{"near": 8, **SEEDED, **options})
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return walk(make_moons(800, noise=0.05, random_state=0)[0])
+
+
+@pytest.fixture(scope="module")
+def six_parts():
+    """Six groups of 100 points far apart: the near field falls into six parts, the tree adds nothing."""
+    X, y = make_blobs([100] * 6, n_features=3, center_box=(-200, 200), random_state=1)
+    return walk(X), y
+
+
+def check_space(op, n_vectors, atol=1e-6):
+    """Vectors against numpy's dense solver, as the space up to the last gap."""
+    found = leading_eigenvectors(op, n_vectors, 0)
+    S = symmetrized(op) @ np.eye(op.shape[0])
+    values, vectors = (x[..., ::-1] for x in np.linalg.eigh((S + S.T) / 2))
+    assert_allclose(found.values, values[:n_vectors], atol=atol**1.5)
+    assert_allclose(found.vectors.T @ found.vectors, np.eye(n_vectors), atol=1e-9)
+    assert_allclose(
+        np.linalg.norm(S @ found.vectors - found.vectors * found.values, axis=0), found.residuals, atol=1e-13
+    )
+    assert found.residuals.max() < atol
+    large = np.flatnonzero(values[:n_vectors] - values[1 : n_vectors + 1] > 1e-3)
+    last = int(large[-1]) + 1 if len(large) else 0
+    if last:
+        assert subspace_angles(found.vectors[:, :last], vectors[:, :last]).max() < 1e-3
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_vectors", [1, 2, 3, 7, 20])
+def test_connected_walk_against_dense_algebra(moons, n_vectors):
+    found = check_space(moons, n_vectors)
+    assert_allclose(found.vectors[:, 0], np.sqrt(found.degrees / found.degrees.sum()), atol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_vectors", [6, 7, 12, 30])
+def test_closed_parts_and_what_is_inside_them(six_parts, n_vectors):
+    """Six eigenvalues of 1 at once, then those of the parts."""
+    op, y = six_parts
+    found = check_space(op, n_vectors)
+    assert_allclose(found.values[:6], 1, atol=1e-12)
+    places = found.vectors[:, :6] / np.sqrt(found.degrees)[:, None]
+    for part in range(6):
+        assert np.ptp(places[y == part], axis=0).max() < 1e-5 * np.ptp(places, axis=0).max()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "kind", ["two trees", "refined", "sparse", "product alone", "without near field", "array"]
+)
+def test_every_kind_of_matrix(moons, kind):
+    made = {
+        "two trees": lambda: moons.add_trees(1),
+        "refined": lambda: moons.refine(3_000),
+        "sparse": lambda: sparse.csr_matrix(moons.near.matrix),
+        "product alone": lambda: aslinearoperator(moons.near.matrix),
+        "without near field": lambda: walk(make_moons(400, noise=0.05, random_state=0)[0], near=0, n_trees=2),
+        "array": lambda: moons.toarray(),
+    }
+    check_space(made[kind](), 5, TOL)
+
+
+def test_multiple_eigenvalues_below_one():
+    """A torus of 20 × 20 points: λ = (cos a + cos b)/2, the next four equal, then four again."""
+    ring = sparse.diags_array([1.0, 1.0], offsets=[1, -19], shape=(20, 20))
+    ring = (ring + ring.T) / 4
+    torus = sparse.kron(ring, sparse.eye(20)) + sparse.kron(sparse.eye(20), ring)
+    found = leading_eigenvectors(sparse.csr_array(torus), 9, 0)
+    turn = np.cos(2 * np.pi / 20)
+    assert_allclose(found.values, [1, *[(1 + turn) / 2] * 4, *[turn] * 4], atol=1e-9)
+    assert found.residuals.max() < 1e-6
+
+
+@pytest.mark.slow
+def test_threads_do_not_change_it():
+    X = make_blobs(6_000, n_features=4, centers=5, cluster_std=2.0, random_state=0)[0]
+    one, two = (leading_eigenvectors(walk(X, n_jobs=threads), 6, 0).vectors for threads in (1, 2))
+    assert_array_equal(one, two)
+
+
+def test_an_unreached_point_is_no_obstacle():
+    """A far point gets a link from no other; its row counts next to nothing."""
+    X = np.vstack([make_blobs(500, n_features=2, centers=3, random_state=0)[0], [[1e4, 1e4]]])
+    op = walk(X)
+    assert symmetrized(op)._unreached is not None
+    check_space(op, 4)
+
+
+def test_order_of_the_tree_changes_nothing(moons):
+    S = symmetrized(moons)
+    ordered, order = in_tree_order(S)
+    V = np.random.default_rng(0).normal(size=(800, 3))
+    assert_allclose(ordered @ V[order], (S @ V)[order], atol=1e-14)
+    assert_allclose(ordered.degrees, S.degrees[order])
+    same, order = in_tree_order(symmetrized(moons.toarray()))
+    assert_array_equal(order, np.arange(800))
+    assert_allclose(same @ V, S @ V, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", ["tree", "links"])
+def test_hierarchy_solves_its_laplacian(kind):
+    X = make_moons(6_000, noise=0.05, random_state=0)[0]
+    op = walk(X)
+    op = op if kind == "tree" else sparse.csr_array(op.near.matrix)
+    S = symmetrized(op)
+    order = in_tree_order(S)[1]
+    hierarchy = Hierarchy.of(op, S, order)
+    sizes = [level.n_unknowns for level in hierarchy.levels]
+    assert sizes[0] == 6_000
+    assert sizes[-1] <= 320
+    for level in hierarchy.levels:
+        assert_allclose(level.laplacian @ level.null, 0, atol=1e-4 * level.null.max())
+    finest = hierarchy.levels[0]
+    null = finest.null / np.linalg.norm(finest.null)
+    b = np.random.default_rng(0).normal(size=(6_000, 2))
+    b -= np.outer(null, null @ b)
+    b = finest.laplacian @ b  # in the range of L
+    x = np.zeros_like(b)
+    for _ in range(12):  # plain iteration: every cycle leaves a share of the error
+        x += hierarchy.solve(b - finest.laplacian @ x)
+    assert np.linalg.norm(b - finest.laplacian @ x) < 1e-3 * np.linalg.norm(b)
+
+
+def test_what_did_not_converge_is_told(monkeypatch, moons):
+    monkeypatch.setattr(eigenvectors, "_STEPS", 0)
+    with pytest.warns(ConvergenceWarning, match=r"residuals of at most 0.0001; that of number \d+ is"):
+        found = leading_eigenvectors(moons, 12, 0)
+    assert found.residuals.max() > TOL
+
+
+def test_known_columns_stay_out():
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(200, 200)))[0]
+    A = (Q * np.linspace(1, 0, 200) ** 2) @ Q.T
+    found = leading_space(
+        lambda V: A @ V,
+        Q[:, :8] + 0.1 * Q[:, 8:16],
+        4,
+        8,
+        precondition=None,
+        tol=1e-9,
+        max_steps=50,
+        known=Q[:, :3],
+    )
+    assert found.vectors.shape == (200, 8)
+    assert subspace_angles(found.vectors[:, :4], Q[:, 3:7]).max() < 1e-6
+    assert orthonormal(np.ones((5, 3))).shape == (5, 1)
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+def test_more_parts_than_coordinates(six_parts, n_components):
+    """Each part has a place of its own, and its points differ; all vectors are eigenvectors of 1, nearly."""
+    op, y = six_parts
+    coordinates, found = diffusion_coordinates(op, n_components, random_state=0)
+    assert mixed_eigenvectors(op, n_components, np.random.default_rng(0)) is not None
+    assert found.residuals.max() < TOL
+    assert_allclose(found.vectors.T @ found.vectors, np.eye(n_components + 1), atol=1e-3)
+    centres = np.array([coordinates[y == part].mean(axis=0) for part in range(6)])
+    radius = max(np.linalg.norm(coordinates[y == p] - centres[p], axis=1).max() for p in range(6))
+    distances = np.linalg.norm(centres[:, None] - centres, axis=2) + 1e9 * np.eye(6)
+    assert distances.min() > 3 * radius
+    assert len(np.unique(coordinates, axis=0)) > 590
+    again, _ = diffusion_coordinates(op, n_components, random_state=0)
+    assert_array_equal(coordinates, again)
+
+
+def test_mixing_is_for_closed_parts_only(six_parts, moons):
+    op, _ = six_parts
+    assert mixed_eigenvectors(op, 5, np.random.default_rng(0)) is None
+    assert mixed_eigenvectors(moons, 1, np.random.default_rng(0)) is None
+    part = parts_of(op)
+    assert closed_parts(symmetrized(op), part, 1e-6)
+    assert not closed_parts(symmetrized(op), np.arange(600) % 6, 0.1)
+    places = mixed_parts(part, np.full(600, 1 / 600), 2, np.random.default_rng(0))
+    assert_allclose(places.values.T @ places.values / 6, np.eye(2), atol=1e-12)
+    assert_allclose(places.values.mean(axis=0), 0, atol=1e-12)
+
+
+def test_clusters_of_closed_parts(six_parts):
+    """Fewer clusters than parts: those of the strongest links are one. As many or more: parts are found."""
+    op, y = six_parts
+    group = closed_groups(op, 4, TOL)
+    assert len(np.unique(group)) == 4
+    assert len(np.unique(np.column_stack([group, y]), axis=0)) == 6
+    rows = cluster_coordinates(op, 4)
+    assert_array_equal(rows.argmax(axis=1), group)
+    assert closed_groups(op, 7, TOL) is None
+    rows = cluster_coordinates(op, 6)
+    assert len(np.unique(np.round(rows, 6), axis=0)) == 6
