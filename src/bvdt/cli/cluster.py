@@ -38,7 +38,7 @@ def label_on_dask(
     session.say(f"Read {path}: {table.n_rows:,} rows, {len(table.numbers)} columns of numbers")
     session.result |= {"command": "propagate", "dask": address, "documents": table.n_rows}
     with _client(address) as client:
-        with session.bars("walk") as progress:
+        with session.bars("walk") as progress, _told_plainly():
             model = LabelPropagation(client=client, progress=progress, **options)
             model.fit(table.X(), table.y())
         op = model.operator_
@@ -61,6 +61,15 @@ def _check(path: Path, output: Path, labels: str | None) -> None:
     if path.resolve() == output.resolve():
         raise ValueError(f"{output} needs another name: it is the input as well")
     check_writable(output)
+
+
+@contextmanager
+def _told_plainly() -> Iterator[None]:
+    """What a cluster lacks is the user's to mend, not a fault of the program."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
 
 
 @contextmanager

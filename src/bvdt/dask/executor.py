@@ -181,6 +181,11 @@ def find_client(client: Client | None) -> Client:
         ) from None
 
 
+def this_version() -> str:
+    """Of the driver."""
+    return importlib.metadata.version("bvdt")
+
+
 def check_workers(client: Client, patience: float = 30.0) -> None:
     """Every worker has this version of the package, or an error names the first that has not."""
     begin = time.monotonic()
@@ -188,7 +193,7 @@ def check_workers(client: Client, patience: float = 30.0) -> None:
         if time.monotonic() - begin > patience:
             raise RuntimeError(f"bvdt.dask needs a worker; the cluster has had none for {patience:.0f} s")
         time.sleep(0.1)
-    ours = importlib.metadata.version("bvdt")
+    ours = this_version()
     # A function of the standard library: one of bvdt's own could not be read where bvdt is missing.
     told = client.run(importlib.metadata.version, "bvdt", on_error="return")
     for address, theirs in told.items():
