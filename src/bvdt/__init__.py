@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     __version__: str
     from . import datasets, report
     from ._support.config import show_config
-    from .estimators import LabelPropagation, SpectralClustering, SpectralEmbedding, text_pipeline
+    from .estimators import LabelPropagation, Map, SpectralClustering, SpectralEmbedding, text_pipeline
     from .operators.storage import load
 
 __all__ = [
     "BlockPartition",
     "ForestOperator",
     "LabelPropagation",
+    "Map",
     "SpectralClustering",
     "SpectralEmbedding",
     "TransitionOperator",
@@ -48,6 +49,7 @@ __all__ = [
 _ROOMS_ON_FIRST_USE = ("blending", "dask", "datasets", "documents", "estimators", "report")
 _NAMES_ON_FIRST_USE = {
     "LabelPropagation": "estimators",
+    "Map": "estimators",
     "SpectralClustering": "estimators",
     "SpectralEmbedding": "estimators",
     "load": "operators.storage",

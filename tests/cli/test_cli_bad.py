@@ -41,6 +41,7 @@ def arguments_of(folder: Path, name: str) -> list[str]:
     return arguments
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_bad_input(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)

@@ -93,6 +93,7 @@ def test_inspect_an_operator(tmp_path):
 COMMANDS = [
     "",
     "propagate",
+    "label",
     "embed",
     "cluster",
     "inspect",

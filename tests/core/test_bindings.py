@@ -182,6 +182,7 @@ def test_the_calls_are_valid_as_they_are(name):
     CALLS[name].run(**CALLS[name].arguments())
 
 
+@pytest.mark.slow
 @pytest.mark.kernel
 @pytest.mark.parametrize(("name", "argument", "change"), CASES, ids=IDS)
 def test_malformed_arguments_are_refused_before_anything_is_written(name, argument, change):

@@ -80,6 +80,7 @@ FAMILIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.parametrize("seed", range(5))
 def test_divergence_from_its_log_partition(name, seed):

@@ -59,6 +59,7 @@ def fitted(documents, holdout=True, prior="auto", **settings):
     return Model(features, model, classes, measured, "docs.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [texts, counts, columns])
 @pytest.mark.parametrize("prior", ["auto", None])
 @pytest.mark.parametrize("settings", [{}, {"divergence": "gid"}, {"scale": "none"}, {"near": 0, "trees": 1}])
@@ -223,6 +224,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_damaged_contents(tmp_path, name):
     change, match = CHANGES[name]

@@ -10,9 +10,10 @@ import bvdt
 blended = partial(bvdt.LabelPropagation, prior="auto")
 
 KINDS = (bvdt.LabelPropagation, bvdt.SpectralEmbedding, bvdt.SpectralClustering)
+SLOWER = (blended, bvdt.Map)
 ESTIMATORS = [kind(divergence="gid", random_state=0, n_jobs=1) for kind in KINDS]
-OTHERS = [kind(divergence="squared_euclidean", random_state=0, n_jobs=1) for kind in (*KINDS, blended)]
-OTHERS.append(blended(divergence="gid", random_state=0, n_jobs=1))
+OTHERS = [kind(divergence="squared_euclidean", random_state=0, n_jobs=1) for kind in (*KINDS, *SLOWER)]
+OTHERS += [kind(divergence="gid", random_state=0, n_jobs=1) for kind in SLOWER]
 
 
 def expected_failed_checks(estimator):

@@ -153,6 +153,8 @@ def damaged_array(array: Any, edit: ArrayEdit) -> Any:
 
 
 def _retyped(array: Any, dtype: np.dtype[Any]) -> Any:
+    if array.dtype.kind not in "biuf":
+        return array  # NumPy itself crashes on some casts from texts and dates
     try:
         return array.astype(dtype)
     except (TypeError, ValueError, RuntimeError):

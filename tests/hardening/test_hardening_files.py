@@ -90,6 +90,7 @@ EDITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_impossible_field_is_refused_by_name(tmp_path, kind, edit):

@@ -85,8 +85,12 @@ class Process:
         host, self.token = self.address.removeprefix("http://").split("/#")
         self.host, self.port = host, int(host.rsplit(":", 1)[1])
 
+    def strike(self) -> None:
+        """kill -9, now."""
+        self._process.kill()
+
     def kill(self) -> None:
-        """kill -9."""
+        """kill -9, and wait for the end."""
         self._process.kill()
         self._process.wait()
         self._process.stdout.close()

@@ -246,7 +246,7 @@ def killed(folder, kills: int, seed: int = 0) -> tuple[list[str], int]:
     ids, acknowledged, sent = list(truth), {}, 0
     for _ in range(kills):
         process = Process(folder, "--classes", "sport,money,garden")
-        threading.Timer(rng.uniform(0.0, 1.5), process._process.kill).start()
+        timer = threading.Timer(rng.uniform(0.0, 1.5), process.strike)
         while True:
             row, sent = int(rng.integers(120)), sent + 1
             try:
@@ -255,13 +255,15 @@ def killed(folder, kills: int, seed: int = 0) -> tuple[list[str], int]:
                 break
             assert status == 200
             acknowledged[f"request {sent}"] = (ids[row], list(TOPIC)[sent % 3])
+            if not timer.ident:  # the moments count from the first label on, however busy the machine is
+                timer.start()
         process.kill()
     with sqlite3.connect(folder / "docs.labels.sqlite") as db:
         assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
         rows = db.execute("SELECT request, document, label FROM decisions").fetchall()
     db.close()
     there = {request: (document, label) for request, document, label in rows}
-    assert len(acknowledged) > kills
+    assert len(acknowledged) >= kills
     return [r for r, what in acknowledged.items() if there.get(r) != what], len(rows) - len(there)
 
 

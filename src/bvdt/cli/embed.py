@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from ..documents.cluster_terms import ClusterSummary, by_size, summarise
+from ..report.scatter import UNLABELLED
 from . import options as o
 from .guard import after_writing
 from .page import check_plot, scatter
@@ -23,7 +24,8 @@ _INPUT = """INPUT: .csv .tsv .jsonl .parquet, a folder of texts, .mtx .svm .npz 
 EMBED_HELP = f"""Write coordinates that place like documents near each other.
 
 {_INPUT}
-Writes id, x1, x2, ...: the walk's leading eigenvectors (diffusion coordinates).
+Writes id, x1, x2: a map for the eye (bvdt.Map); with another -k, or --spectral, the
+walk's leading eigenvectors (diffusion coordinates).
 
 \b
 Example:
@@ -47,6 +49,7 @@ LabelColumn = Annotated[
     str | None, o.option("--labels", "-l", help="Column to leave out.", metavar="COLUMN_OR_FILE")
 ]
 Components = Annotated[Any, o.count("--components", "-k", help="Coordinates; default 2.", low=1, metavar="K")]
+Spectral = Annotated[bool, o.option("--spectral", help="Eigenvectors, not the map, for 2 coordinates too.")]
 Clusters = Annotated[Any, o.count("--clusters", "-k", help="How many; default 8.", low=2, metavar="K")]
 
 
@@ -54,6 +57,7 @@ def embed(
     input: o.Input,
     output: o.Output,
     components: Components = 2,
+    spectral: Spectral = False,
     plot: Plot = None,
     labels: Labels = None,
     text: o.Text = None,
@@ -83,11 +87,8 @@ def embed(
     documents = _read(session, source, output, plot, components + 1, f" for {components} coordinates")
     _, _, operator = walk(session, documents, settings)
     with session.stage("coordinates"):
-        from ..estimators import SpectralEmbedding
-
-        found = SpectralEmbedding(components, random_state=seed, n_jobs=jobs).fit(operator=operator)
-    points = found.embedding_
-    session.result |= {"components": components, "eigenvalues": found.eigenvalues_.tolist()}
+        points, facts = _coordinates(operator, components, spectral or components != 2, seed, jobs)
+    session.result |= {"components": components} | facts
     columns = {f"x{k + 1}": points[:, k] for k in range(components)}
     write_columns(session, output, {"id": documents.ids} | columns, escape_formulas)
     if plot is not None:
@@ -97,6 +98,17 @@ def embed(
         session.result["plot"] = str(plot)
     say_written(session, [output, plot])
     session.finish()
+
+
+def _coordinates(operator: Any, components: int, spectral: bool, seed: int, jobs: int | None) -> Any:
+    """Coordinates, and what is told of them: a map, or eigenvectors."""
+    from ..estimators import Map, SpectralEmbedding
+
+    if not spectral:
+        return Map(random_state=seed, n_jobs=jobs).fit(operator=operator).embedding_, {"method": "map"}
+    found = SpectralEmbedding(components, random_state=seed, n_jobs=jobs).fit(operator=operator)
+    values, residuals = found.eigenvalues_.tolist(), found.residuals_.tolist()
+    return found.embedding_, {"method": "spectral", "eigenvalues": values, "residuals": residuals}
 
 
 def cluster(
@@ -146,7 +158,8 @@ def cluster(
 
         with after_writing(output), session.stage("plot"):
             points = map_coordinates(operator, random_state=seed)
-            scatter(plot, f"Clusters of {input.name}", documents, points, [f"cluster {k}" for k in number])
+            names = [_title(cluster) for cluster in described]
+            scatter(plot, f"Clusters of {input.name}", documents, points, [names[k - 1] for k in number])
         session.result["plot"] = str(plot)
     say_written(session, [output, plot])
     session.finish()
@@ -196,6 +209,15 @@ def _percent(cluster: ClusterSummary) -> str:
     return "" if cluster.purity is None else f"{100 * cluster.purity:.0f} % {_short(cluster.label or '', 16)}"
 
 
+def _title(cluster: ClusterSummary) -> str:
+    """A cluster's name in a picture: its number and its first terms."""
+    return (
+        f"{cluster.cluster}: {', '.join(cluster.terms[:3])}"
+        if cluster.terms
+        else f"cluster {cluster.cluster}"
+    )
+
+
 def _short(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
@@ -203,4 +225,4 @@ def _short(text: str, length: int) -> str:
 def _names(labels: Any) -> list[str] | None:
     if labels is None or not any(label is not None for label in labels):
         return None
-    return ["not labelled" if label is None else label for label in labels]
+    return [UNLABELLED if label is None else label for label in labels]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LABEL_HELP = """Label documents in the browser; all others follow within moments.
 
 INPUT as for propagate. Every label is in the session's file before the page
-says so; the same command goes on where it ended. Needs: pip install bvdt[app].
+says so; the same command goes on where it ended. Needs the extra "app".
 
 \b
 Examples:
@@ -31,7 +31,7 @@ Examples:
   bvdt propagate docs.csv --labels docs.labels.sqlite -o out.csv
 """
 
-Documents = Annotated[Path | None, typer.Argument(metavar="[INPUT]", show_default=False, hidden=True)]
+Documents = Annotated[Path | None, typer.Argument(metavar="INPUT", show_default=False, hidden=True)]
 Labels = Annotated[
     str | None, o.option("--labels", "-l", help="Labels to begin with.", metavar="COLUMN_OR_FILE")
 ]

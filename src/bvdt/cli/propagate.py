@@ -26,7 +26,6 @@ PROPAGATE_HELP = """Label all documents from the labels of a few.
 
 INPUT: .csv .tsv .jsonl .parquet, a folder of texts, .mtx .svm .npz .npy.
 Writes id, label, confidence, runner_up, entropy, given; in INPUT's order.
-With --explain also because: the labelled documents behind each label.
 
 \b
 Examples:
@@ -47,7 +46,7 @@ Suggest = Annotated[
 ]
 Explain = Annotated[
     Any,
-    o.option("--explain", help="Name N labelled ones behind each label.", metavar="N", parser=o.at_least(0)),
+    o.option("--explain", help="Name N labels behind each.", metavar="N", parser=o.at_least(0)),
 ]
 Hidden = Annotated[
     Any,

@@ -105,7 +105,7 @@ def _smallest(array: NDArray[Any]) -> NDArray[Any]:
     """The array in the smallest unsigned type, if its values are whole numbers ≥ 0."""
     if array.dtype.kind not in "uif" or array.size == 0:
         return array
-    if array.dtype.kind == "f" and not np.array_equal(array, np.rint(array)):
+    if array.dtype.kind == "f" and not (np.isfinite(array).all() and np.array_equal(array, np.rint(array))):
         return array
     return array if array.min() < 0 else array.astype(np.min_scalar_type(int(array.max())))
 
@@ -138,6 +138,8 @@ def _checked(
         )
         counts = sparse.csr_array(parts, shape=shape)
         counts.check_format(full_check=True)
+        if not np.isfinite(counts.data).all():
+            raise ValueError("its counts are not all finite")
     except (ValueError, TypeError, SystemError, OverflowError) as error:
         raise ValueError(f"{path} holds a damaged matrix: {error}") from error
     if labels.ndim != 1:

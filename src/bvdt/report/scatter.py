@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.atomic import atomic
+from .palette import LIGHT
 
 SUFFIXES = (".png", ".svg", ".pdf")
-_COLOURS = 10  # further labels share grey
+UNLABELLED = "not labelled"
+GREY = "0.72"  # of further labels, and of none
 
 
 def check_scatter(path: Path) -> None:
@@ -32,42 +34,102 @@ def check_scatter(path: Path) -> None:
 def write_scatter(
     path: Path, coordinates: NDArray[np.float64], labels: Sequence[str] | None, title: str
 ) -> None:
-    """The first two coordinates, coloured by label (the ten most frequent; the others grey)."""
+    """The first two coordinates; the ten most frequent labels in colour and named where they lie.
+
+    Other labels, and points without one, are grey and behind. A few far points do not shrink the rest: axes
+    end a little beyond what 99 % of the points span, and what lies further is drawn at the edge.
+    """
     check_scatter(path)
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 6), layout="constrained")
+    figure = Figure(figsize=(9, 6), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     x = coordinates[:, 0]
     y = coordinates[:, 1] if coordinates.shape[1] > 1 else np.zeros(len(x))
-    size = float(np.clip(20_000 / max(len(x), 1), 1.0, 24.0))
-    for name, colour, points in _groups(labels, len(x)):
-        axes.scatter(x[points], y[points], s=size, c=colour, label=name, linewidths=0, alpha=0.8)
-    axes.set_title(_plain(title))
+    points = _within_limits(np.column_stack([x, y]))
+    size = float(np.clip(30_000 / max(len(x), 1), 1.5, 26.0))
+    groups = _groups(labels, len(x))
+    for order, (name, colour, of) in enumerate(reversed(groups)):  # the most frequent on top, grey behind
+        alpha = 0.35 if colour == GREY else 0.75
+        axes.scatter(
+            points[of, 0],
+            points[of, 1],
+            s=size,
+            c=colour,
+            label=name,
+            linewidths=0,
+            alpha=alpha,
+            zorder=1 + order,
+        )
+    axes.set_title(_plain(title), loc="left", fontsize=13)
     axes.set(xticks=[], yticks=[])
+    for side in axes.spines.values():
+        side.set_visible(False)
     if labels is not None:
+        _name_groups(axes, points, groups)
+        handles, names = axes.get_legend_handles_labels()
         axes.legend(
-            markerscale=max(1.0, 5 / np.sqrt(size)), frameon=False, loc="center left", bbox_to_anchor=(1, 0.5)
+            handles[::-1],
+            names[::-1],
+            markerscale=max(1.0, 6 / np.sqrt(size)),
+            frameon=False,
+            loc="center left",
+            bbox_to_anchor=(1, 0.5),
+            fontsize=9,
         )
     with atomic(path, "wb") as file:
-        figure.savefig(file, format=path.suffix.lower()[1:], dpi=150)
+        figure.savefig(file, format=path.suffix.lower()[1:], dpi=160)
+
+
+def _within_limits(points: NDArray[np.float64]) -> NDArray[np.float64]:  # (N, 2)
+    """Points moved to the edge that lie further out than half the spread of the middle 99 %."""
+    if not len(points):
+        return points
+    low, high = np.quantile(points, (0.005, 0.995), axis=0)
+    room = 0.5 * (high - low)
+    return np.clip(points, low - room, high + room)
+
+
+def _name_groups(
+    axes: Any, points: NDArray[np.float64], groups: list[tuple[str, Any, NDArray[np.intp]]]
+) -> None:
+    """Each coloured group's name at the medoid of its points, moved apart from names that stand there."""
+    from matplotlib import patheffects
+
+    low, high = points.min(axis=0), points.max(axis=0)
+    step = 0.045 * float(high[1] - low[1])
+    placed: list[NDArray[np.float64]] = []
+    for name, colour, of in groups:
+        if colour == GREY or not len(of):
+            continue
+        middle = np.median(points[of], axis=0)
+        place = points[of][np.argmin(((points[of] - middle) ** 2).sum(axis=1))].copy()
+        near = 0.16 * float(high[0] - low[0])
+        while any(abs(place[1] - p[1]) < step and abs(place[0] - p[0]) < near for p in placed) and step > 0:
+            place[1] -= step
+        placed.append(place)
+        text = axes.text(
+            *place, name, color=colour, fontsize=10, weight="bold", ha="center", va="center", zorder=50
+        )
+        text.set_path_effects([patheffects.withStroke(linewidth=3, foreground="white")])
 
 
 def _groups(labels: Sequence[str] | None, n_points: int) -> list[tuple[str, Any, NDArray[np.intp]]]:
-    """Name, colour and points of each label, the most frequent first."""
+    """Name, colour and points of each label, the most frequent first; others and unlabelled last, grey."""
     if labels is None:
-        return [("", "C0", np.arange(n_points))]
-    names = [name for name, _ in Counter(labels).most_common()]
-    place = {name: min(k, _COLOURS) for k, name in enumerate(names)}
-    code = np.array([place[label] for label in labels])
+        return [("", LIGHT[0], np.arange(n_points))]
+    counts = Counter(label for label in labels if label != UNLABELLED).most_common()
+    place = {name: k for k, (name, _) in enumerate(counts[: len(LIGHT)])}
+    code = np.array([place.get(label, -2 if label == UNLABELLED else -1) for label in labels])
     groups: list[tuple[str, Any, NDArray[np.intp]]] = [
-        (_plain(name), f"C{k}", np.flatnonzero(code == k)) for k, name in enumerate(names[:_COLOURS])
+        (_plain(name), LIGHT[k], np.flatnonzero(code == k)) for name, k in place.items()
     ]
-    if len(names) > _COLOURS:
-        others = f"{len(names) - _COLOURS} others"
-        groups.append((others, "0.7", np.flatnonzero(code == _COLOURS)))
+    if len(counts) > len(LIGHT):
+        groups.append((f"{len(counts) - len(LIGHT)} others", GREY, np.flatnonzero(code == -1)))
+    if (code == -2).any():
+        groups.append((UNLABELLED, GREY, np.flatnonzero(code == -2)))
     return groups
 
 

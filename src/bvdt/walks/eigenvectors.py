@@ -30,7 +30,7 @@ _AIM, _SMALL, _SMALL_AIM = 1e-5, 5_000, 1e-7  # the same, that is aimed at; for 
 _DENSE, _DENSE_TREE = 300, 64  # up to this many points the matrix is made and solved whole; of one tree
 _STEPS = 100
 _GUARDS = 6  # columns beside the wanted ones, and a tenth of these
-_INSIDE = 32  # vectors that tell the points of closed parts apart, where there are too many parts
+_INSIDE = 4  # vectors at least that tell the points of closed parts apart, where there are too many parts
 _GRADED = (1e-8, 1e-6)  # of the last wanted 1 − λ: what smaller ones are raised to; see ``_by_inverse``
 
 
@@ -235,11 +235,11 @@ def _inside_parts(
     """Vectors orthogonal to the parts' own, which tell the points of a part apart.
 
     One smooth one per coordinate, of equal size in all parts; then the leading ones, which lie where a part
-    nearly falls apart: as many as coordinates or parts, 32 at most.
+    nearly falls apart: as many as coordinates, and 4 at least.
     """
     S = blocks.S
     known = sparse_indicators(part, np.sqrt(S.degrees))
-    n_vectors = min(max(n_components, known.shape[1]), _INSIDE, (S.shape[0] - known.shape[1]) // 4)
+    n_vectors = min(max(n_components, _INSIDE), (S.shape[0] - known.shape[1]) // 4)
     smooth = rng.normal(size=(S.shape[0], n_components))
     if blocks.hierarchy is not None:
         smooth = blocks.in_own_order(blocks.hierarchy.solve(smooth[blocks.order]))
@@ -249,7 +249,7 @@ def _inside_parts(
     smooth /= np.maximum(np.linalg.norm(smooth, axis=0), 1e-300)
     if n_vectors < 1:
         return np.asarray(smooth)
-    leading = blocks.leading(known, n_vectors, rng, TOL).vectors[:, :n_vectors]
+    leading = blocks.leading(known, n_vectors, rng, 10 * TOL).vectors[:, :n_vectors]
     return np.column_stack([smooth, leading])
 
 

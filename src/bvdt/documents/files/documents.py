@@ -102,7 +102,10 @@ def _from_table(
     from_file = labels is not None and labels not in table.columns
     if from_file:
         _need_file(path, labels, table.known(labels or ""))
-    roles, taken = take(table, text, id, None if from_file else labels, missing, numbers)
+    try:
+        roles, taken = take(table, text, id, None if from_file else labels, missing, numbers)
+    except UnicodeDecodeError as error:  # Parquet's strings are read when they are asked for
+        raise ValueError(f"{path} holds strings that are no text ({error})") from error
     X = np.concatenate(taken.numbers) if taken.numbers else None
     ids = taken.ids or [str(row) for row in range(1, 1 + (len(taken.texts) if X is None else len(X)))]
     documents = Documents(

@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from ..._support import memory
+from ...lifting import check_readable
 from .encoding import TooLargeError, open_bytes
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".feat", ".dat")
@@ -47,7 +48,10 @@ def read_matrix(path: Path, suffix: str) -> Matrix:
     else:
         matrix = _read_svmlight(path)
     _check(path, matrix.X)
-    return Matrix(_as_floats(matrix.X), matrix.fields)
+    try:
+        return Matrix(_as_floats(matrix.X), matrix.fields)
+    except (ValueError, RuntimeError) as error:
+        raise _damaged(path, "a matrix", error) from error
 
 
 # -- text formats --------------------------------------------------------------------------------------------
@@ -163,7 +167,7 @@ def _read_npz(path: Path) -> Matrix:
     arrays = {"X": arrays} if isinstance(arrays, np.ndarray) else arrays
     try:
         X = _points(path, arrays)
-    except (ValueError, TypeError, AttributeError, IndexError, NotImplementedError, KeyError) as error:
+    except (ValueError, TypeError, AttributeError, IndexError, KeyError, *HEADERS) as error:
         raise _damaged(path, kind, error) from error
     rows = {name: array for name, array in arrays.items() if array.shape == X.shape[:1]}
     fields = {name: as_strings(path, array) for name, array in rows.items() if name not in CSR_KEYS}
@@ -188,7 +192,9 @@ def as_strings(path: Path, array: Any) -> list[str]:
 
 def _points(path: Path, arrays: dict[str, Any]) -> Any:
     if "format" in arrays:
-        X = sparse.csr_array(sparse.load_npz(path))
+        stored = sparse.load_npz(path)
+        check_readable(stored)  # before SciPy converts it
+        X = sparse.csr_array(stored)
         X.check_format(full_check=True)
         return X
     if arrays.keys() >= CSR_KEYS:

@@ -1,0 +1,104 @@
+"""A map of the points in two dimensions as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from .._support.arrays import Float
+from ..divergences import BregmanDivergence
+from ..tree import Tree
+from ..walks.layout import map_coordinates
+from ._base import WalkEstimator
+
+_NEAREST = 15  # fitted points between which a new one is placed
+
+
+class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # type: ignore[misc]
+    """A map in two dimensions, for the eye: points that the walk links are drawn near each other.
+
+    A force-directed layout of the walk: every point is drawn to where its walk leads and pushed off by all
+    others (``bvdt.walks.layout``), in O(N) per step. Its axes have no meaning, and distances between far
+    groups little; for neighbours, classifiers and clusters take ``SpectralEmbedding``.
+
+    Parameters
+    ----------
+    divergence : str or BregmanDivergence, default="gid"
+        A name of ``bvdt.divergences.get`` or an instance. "gid" is for counts and other values ≥ 0;
+        "squared_euclidean" takes any.
+    bandwidth : float, "auto" or "learn", default="auto"
+    smoothing : float, str or array of shape (n_features,), default="auto"
+    tree : "ward", "anchor" or bvdt.Tree, default="ward"
+    blocks : int or None, default=None
+    n_trees : int, default=1
+    near : int, default=10
+    random_state : int, RandomState, Generator or None, default=None
+    n_jobs : int or None, default=None
+    progress : bool, default=False
+        Those of ``bvdt.transition_matrix``; ``random_state`` also draws the layout's start.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n_points, 2)
+    operator_ : WalkOperator
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Where X had column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from bvdt import Map
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> Map(random_state=0).fit_transform(X).shape
+    (1797, 2)
+    """
+
+    embedding_: Float
+
+    def __init__(
+        self,
+        divergence: str | BregmanDivergence = "gid",
+        *,
+        bandwidth: float | str = "auto",
+        smoothing: float | str | ArrayLike = "auto",
+        tree: str | Tree = "ward",
+        blocks: int | None = None,
+        n_trees: int = 1,
+        near: int = 10,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.divergence = divergence
+        self.bandwidth = bandwidth
+        self.smoothing = smoothing
+        self.tree = tree
+        self.blocks = blocks
+        self.n_trees = n_trees
+        self.near = near
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def fit(self, X: Any = None, y: Any = None, *, operator: Any = None) -> Map:
+        """Lay out the points X, or those of a finished ``operator``; y is ignored."""
+        self.embedding_ = map_coordinates(self._fit_operator(X, operator), random_state=self.random_state)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Float:  # (n_points, 2)
+        """The places of the points X; ``transform`` would first look for each of them."""
+        return self.fit(X).embedding_
+
+    def transform(self, X: Any) -> Float:  # (n_new, 2)
+        """Places of new points: the mean of their 15 nearest fitted points', by weight; those keep theirs."""
+        index, weight = self._nearest(X, _NEAREST)
+        weight = np.where(index >= 0, weight, 0.0)
+        return np.asarray(np.einsum("ij,ijk->ik", weight, self.embedding_[np.maximum(index, 0)]))
+
+    @property
+    def _n_features_out(self) -> int:
+        return 2
