@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -26,6 +27,13 @@ def test_every_public_name_is_in_the_reference():
     pages = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "reference").glob("*.md"))
     missing = [name for name in bvdt.__all__ if name not in ROOMS and f":: bvdt.{name}\n" not in pages]
     assert missing == []
+
+
+def test_every_public_name_of_the_dask_door_is_in_the_reference():
+    doors = (Path(bvdt.__file__).parent / "dask" / "__init__.py").read_text(encoding="utf-8")
+    names = ast.literal_eval(doors.split("__all__ = ")[1])
+    page = (DOCS / "reference" / "dask.md").read_text(encoding="utf-8")
+    assert [name for name in names if f":: bvdt.dask.{name}\n" not in page] == []
 
 
 def test_every_page_is_in_the_site():
