@@ -8,6 +8,7 @@ then grouped into shards by Ward's criterion.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -115,12 +116,12 @@ def _binary(n: int, levels: list[Long]) -> tuple[Int, Int, Long]:
         now: dict[tuple[int, int], int] = {}
         cuts = np.unique(bounds).tolist()
         for span, node in last.items():
-            inner = cuts[np.searchsorted(cuts, span[0]) : np.searchsorted(cuts, span[1], "right")]
-            if len(inner) == 2:
+            middle = cuts[bisect_right(cuts, span[0])]
+            if middle == span[1]:
                 now[span] = node
                 continue
             left[node], right[node] = len(spans), len(spans) + 1
-            for part in ((span[0], inner[1]), (inner[1], span[1])):
+            for part in ((span[0], middle), (middle, span[1])):
                 now[part] = len(spans)
                 spans.append(part)
                 left.append(-1)
