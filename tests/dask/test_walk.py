@@ -14,6 +14,7 @@ import dask.array as da
 import bvdt
 import bvdt.dask as bd
 import dask
+from bvdt.dask.executor import DaskExecutor
 
 N = 1500
 OPTIONS = {"shard_points": 300, "random_state": 0}
@@ -136,9 +137,12 @@ def mixed():
 
 @pytest.mark.slow
 def test_a_worker_too_small_says_by_how_much(client):
-    X = da.zeros((4_000_000, 100), chunks=(1_000_000, 100))
-    with pytest.raises(MemoryError, match=r"needs 3 GiB on a worker; .* limit of 1 GiB, 2 GiB too little"):
-        bd.transition_matrix(X, "squared_euclidean", shard_points=1_000_000, client=client)
+    X = da.zeros((4_000_000, 100), chunks=(1_342_177, 100))
+    said = r"a part of X needs 3 GiB on a worker; .* limit of 1 GiB, 2 GiB too little; X.rechunk"
+    with pytest.raises(MemoryError, match=said):
+        bd.transition_matrix(X, "squared_euclidean", client=client)
+    with pytest.raises(MemoryError, match=r"a shard needs 2 GiB .* 1 GiB too little; fewer points"):
+        DaskExecutor(client).expect(2 * 2**30, "a shard", "fewer points")
 
 
 def test_without_a_cluster_in_a_memory_limit(tmp_path):

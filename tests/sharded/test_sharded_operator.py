@@ -95,13 +95,32 @@ def test_files_change_nothing(limit, tmp_path):
     options = {"shard_points": 150, "random_state": 0, "near": 5}
     ops = [
         build_operator(executor, *slabs_of(X), divergence, **options)
-        for executor in (LocalExecutor(), LocalExecutor(limit, folder=tmp_path))
+        for executor in (LocalExecutor(), LocalExecutor(kept_limit=limit, folder=tmp_path))
     ]
     assert any(tmp_path.iterdir()) == (limit < 1e8)
     assert np.array_equal(ops[0] @ v, ops[1] @ v)
     assert np.array_equal(ops[0].T @ v, ops[1].T @ v)
     del ops
     assert not any(tmp_path.iterdir()), "files go with the operator"
+
+
+def test_shards_at_once_change_nothing(tmp_path):
+    X, divergence = points(DENSE)
+    executor = LocalExecutor(2**30, kept_limit=1e5, folder=tmp_path, n_jobs=2)
+    options = {"shard_points": 150, "random_state": 0, "near": 5}
+    op, alone = (
+        build_operator(each, *slabs_of(X), divergence, **options) for each in (executor, LocalExecutor())
+    )
+    assert any(tmp_path.iterdir())
+    v = np.random.default_rng(0).normal(size=(len(X), 2))
+    assert np.array_equal(op @ v, alone @ v)
+    assert np.array_equal(op.tree.order, alone.tree.order)
+
+
+def test_a_limit_too_small_for_a_shard_says_what_is_needed():
+    X, divergence = points(DENSE)
+    with pytest.raises(MemoryError, match=r"a shard needs a memory_limit of .* GiB; it is"):
+        build_operator(LocalExecutor(1e4), *slabs_of(X), divergence)
 
 
 def test_equal_points_are_dealt_out():

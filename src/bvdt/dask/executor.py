@@ -15,6 +15,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from distributed import Client, KilledWorker
@@ -22,10 +23,9 @@ from distributed.client import Future
 
 from .._support.memory import GIB
 from .._support.progress import Progress, stage
-from ..sharded.executors import Place
+from ..sharded.executors import Place, Spent
 from .staying import PREFIX, Staying
 
-_POLL = 0.03  # seconds between two looks at the futures (``distributed.wait`` needs a default client)
 _LOOK = 1.0  # seconds between two looks at the workers
 
 
@@ -54,6 +54,9 @@ class DaskExecutor:
         with suppress(Exception):  # a scheduler without bvdt: more bytes travel, nothing else changes
             client.register_plugin(Staying())
 
+    def expect(self, n_bytes: float, purpose: str, remedy: str) -> None:
+        check_memory(self.client, n_bytes, purpose, remedy)
+
     def put(self, value: Any) -> Future:
         return self.map("constants", identity, [value])[0]
 
@@ -70,8 +73,7 @@ class DaskExecutor:
         at: Sequence[Place] | None = None,
     ) -> list[Future]:
         calls = list(zip(*arguments, strict=True))
-        prefix = "bvdt" if at is None else PREFIX
-        name = f"{prefix}-{title.replace(' ', '-')}-{uuid.uuid4().hex[:12]}"
+        names = _keys(title, len(calls), "bvdt" if at is None else PREFIX)
         out: list[Future] = [None] * len(calls)
         # One graph for all calls at a place: a submission of its own for each takes ten times as long.
         for place in sorted({*(at or [None])}, key=str):
@@ -80,22 +82,28 @@ class DaskExecutor:
             columns = zip(*(calls[k] for k in numbers), strict=True)
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="Sending large graph")  # the driver's own columns
-                keys = [f"{name}-{k}" for k in numbers]
+                keys = [names[k] for k in numbers]
                 found = self.client.map(function, *columns, key=keys, pure=False, **where) if numbers else []
             for k, future in zip(numbers, found, strict=True):
                 out[k] = future
+        for given in arguments:
+            if isinstance(given, Spent):
+                given.clear()
         return out
 
     def unpack(self, references: Sequence[Future], counts: Sequence[int]) -> list[list[Future]]:
         pairs = [(f, k) for f, count in zip(references, counts, strict=True) for k in range(count)]
         if not pairs:
             return [[] for _ in counts]
-        token = uuid.uuid4().hex[:12]
-        title = _title(list(references)).replace(" ", "-")
-        keys = [f"bvdt-{title}-{token}-{number}" for number in range(len(pairs))]
+        keys = _keys(_title(list(references)), len(pairs))
         sources, places = zip(*pairs, strict=True)
         items = iter(self.client.map(operator.getitem, sources, places, key=keys, pure=False))
         return [list(itertools.islice(items, count)) for count in counts]
+
+    def pick(self, references: Sequence[Future], number: int) -> list[Future]:
+        keys = _keys(_title(list(references)), len(references))
+        numbers = [number] * len(references)
+        return list(self.client.map(operator.getitem, list(references), numbers, key=keys, pure=False))
 
     def gather(self, references: Sequence[Future]) -> list[Any]:
         futures = list(references)
@@ -106,32 +114,42 @@ class DaskExecutor:
 
     def _wait(self, futures: list[Future], title: str, advance: Callable[[int], None]) -> None:
         """Until all are there; an error of one is raised at once, and so is the want of workers."""
-        pending, seen, looked, tried, pause = set(futures), time.monotonic(), 0.0, 0, 1e-3
-        while pending:
-            done = {future for future in pending if future.status != "pending"}
-            for future in [f for f in done if f.status != "finished"]:
-                tried += 1
-                self._again_or_raise(future, title, tried)
-                done.discard(future)
-            pending -= done
-            advance(len(done))
-            now = time.monotonic()
-            if done:
-                seen, pause = now, 1e-3
-            elif now - looked > _LOOK:
-                looked, seen = now, now if self._n_workers() else seen
-            if now - seen > self.patience:
-                raise RuntimeError(
-                    f"bvdt.dask needs a worker to go on with {title}; the cluster has had none for "
-                    f"{self.patience:.0f} s"
-                )
-            time.sleep(pause if pending else 0.0)
-            pause = min(2 * pause, _POLL)
+        done: SimpleQueue[Future] = SimpleQueue()  # (``distributed.wait`` would need a default client)
+        for future in futures:
+            future.add_done_callback(done.put)
+        left, tried, seen = len(futures), 0, time.monotonic()
+        while left:
+            try:
+                future = done.get(timeout=_LOOK)
+            except Empty:
+                seen = time.monotonic() if self._n_workers() else seen
+                if time.monotonic() - seen > self.patience:
+                    raise RuntimeError(
+                        f"bvdt.dask needs a worker to go on with {title}; the cluster has had none that runs "
+                        f"for {self.patience:.0f} s{self._n_paused()}"
+                    ) from None
+                continue
+            seen = time.monotonic()
+            if future.status == "finished":
+                left -= 1
+                advance(1)
+                continue
+            tried += 1
+            self._again_or_raise(future, title, tried)
+            future.add_done_callback(done.put)
 
     def _n_workers(self) -> int:
+        """Those that run: one that is paused for want of memory may never go on."""
         if self.client.status != "running":
             raise RuntimeError(f"bvdt.dask needs its client connected; its status is {self.client.status!r}")
-        return len(self.client.scheduler_info(n_workers=-1)["workers"])
+        return sum(info["status"] == "running" for info in self._workers())
+
+    def _n_paused(self) -> str:
+        paused = sum(info["status"] == "paused" for info in self._workers())
+        return f" ({paused} paused: their memory is full)" if paused else ""
+
+    def _workers(self) -> list[dict[str, Any]]:
+        return list(self.client.scheduler_info(n_workers=-1)["workers"].values())
 
     def _again_or_raise(self, future: Future, title: str, tried: int) -> None:
         error = future.exception() if future.status == "error" else None
@@ -149,6 +167,11 @@ class DaskExecutor:
                 "workers more, or shards fewer points with shard_points="
             ) from error
         self.client.retry([future])
+
+
+def _keys(title: str, count: int, prefix: str = "bvdt") -> list[str]:
+    token = uuid.uuid4().hex[:12]
+    return [f"{prefix}-{title.replace(' ', '-')}-{token}-{number}" for number in range(count)]
 
 
 def identity(value: Any) -> Any:
@@ -203,7 +226,7 @@ def check_workers(client: Client, patience: float = 30.0) -> None:
             raise RuntimeError(f"bvdt.dask needs bvdt {ours} on every worker; {address} has {theirs}")
 
 
-def check_memory(client: Client, n_bytes: float, purpose: str) -> None:
+def check_memory(client: Client, n_bytes: float, purpose: str, remedy: str) -> None:
     """Refuses work that no shard of which would fit into a worker's memory, and says by how much."""
     limits = {
         address: info["memory_limit"]
@@ -217,5 +240,5 @@ def check_memory(client: Client, n_bytes: float, purpose: str) -> None:
         missing = (n_bytes - limits[address]) / GIB
         raise MemoryError(
             f"{purpose} needs {n_bytes / GIB:.2g} GiB on a worker; {address} has a memory limit of "
-            f"{limits[address] / GIB:.2g} GiB, {missing:.2g} GiB too little; shard_points= makes it smaller"
+            f"{limits[address] / GIB:.2g} GiB, {missing:.2g} GiB too little; {remedy}"
         )

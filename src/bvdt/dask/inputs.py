@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from scipy import sparse
 from ..sharded import Executor, Source
 from .executor import DaskExecutor
 
-_SLAB = 1 << 24  # values of an array that are read at once
+_SLAB = 1 << 23  # values of an array that are read at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,7 @@ class Slabs:
 
     parts: list[Any]
     lengths: list[int]
-    n_features: int
+    width: float | None  # stored numbers per row; None where only the survey will tell
 
 
 def is_dask(X: Any) -> bool:
@@ -40,7 +41,8 @@ def slabs_of(X: Any, executor: Executor, name: str = "X") -> Slabs:
     _check_known(X, name)
     X = X.rechunk({1: -1})
     parts = _references(X.to_delayed().ravel().tolist(), executor)
-    return Slabs(parts, [int(n) for n in X.chunks[0]], int(X.shape[1]))
+    dense = isinstance(getattr(X, "_meta", None), np.ndarray)
+    return Slabs(parts, [int(n) for n in X.chunks[0]], float(X.shape[1]) if dense else None)
 
 
 def labels_of(y: Any, lengths: Sequence[int], executor: Executor) -> list[Any]:
@@ -96,7 +98,7 @@ def _frame_slabs(X: Any, executor: Executor) -> Slabs:
         raise TypeError(f"X needs columns of numbers; column {column!r} has type {X.dtypes[column]}")
     parts = _references(list(X.to_delayed()), executor)
     lengths = executor.gather(executor.map("lengths", len, parts))
-    return Slabs(parts, lengths, len(X.columns))
+    return Slabs(parts, lengths, float(len(X.columns)))
 
 
 def _array_slabs(X: Any, executor: Executor, name: str) -> Slabs:
@@ -115,8 +117,8 @@ def _array_slabs(X: Any, executor: Executor, name: str) -> Slabs:
             np.asarray if not sparse.issparse(X) else _same,
             [X[first : first + step] for first in firsts],
         )
-        return Slabs(parts, lengths, int(X.shape[1]))
-    return Slabs([Source(_rows, (X, first, first + step)) for first in firsts], lengths, int(X.shape[1]))
+        return Slabs(parts, lengths, float(width))
+    return Slabs([Source(_rows, (X, first, first + step)) for first in firsts], lengths, float(width))
 
 
 def _same(X: Any) -> Any:
@@ -124,4 +126,19 @@ def _same(X: Any) -> Any:
 
 
 def _rows(X: Any, first: int, last: int) -> Any:
-    return X[first:last]
+    """Rows of an array; of one mapped from a file a copy, after which its pages leave this process."""
+    mapped = _mapping(X)
+    if mapped is None:
+        return X[first:last]
+    rows = np.array(X[first:last])
+    mapped.madvise(mmap.MADV_DONTNEED)
+    return rows
+
+
+def _mapping(X: Any) -> mmap.mmap | None:
+    """What an array is mapped by; None where it is not, or where pages hold changes of their own."""
+    while X is not None and not isinstance(X, mmap.mmap):
+        if isinstance(X, np.memmap) and X.mode == "c":
+            return None
+        X = getattr(X, "base", None)
+    return X if hasattr(mmap, "MADV_DONTNEED") else None

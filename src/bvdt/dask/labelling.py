@@ -12,7 +12,7 @@ from .._support.arrays import Float, Int
 from .._support.progress import Progress
 from ..divergences import BregmanDivergence
 from ..estimators._labels import one_hot, unlabelled_points
-from ..lifting import Lifted, Lifting
+from ..lifting import Lifting
 from ..operators import TransitionOperator, near_weights
 from ..sharded import Columns
 from ..sharded import columns as column
@@ -176,7 +176,7 @@ class LabelPropagation:
             "prediction",
             nearby_classes,
             [piece for pieces in dealt for piece in pieces],
-            [shards.lifted[p] for _, p in pairs],
+            [shards.points[p] for _, p in pairs],
             [shards.grown[p] for _, p in pairs],
             [self._distributions.parts[p] for _, p in pairs],
             [lifting] * len(pairs),
@@ -259,12 +259,12 @@ def deal_columns_of(X: Any, where: Int) -> tuple[Any, ...]:
 
 
 def nearby_classes(
-    X: Any, lifted: Lifted, grown: Grown, P: Float, lifting: Lifting, bandwidth: float
+    X: Any, points: Any, grown: Grown, P: Float, lifting: Lifting, bandwidth: float
 ) -> Float:  # (n_new, k)
     """The mean of the nearest fitted points' probabilities; an equal point's own."""
     if grown.n_points <= 2:
         return np.repeat(P.mean(axis=0, keepdims=True), X.shape[0], axis=0)
-    whole = Lifted(lifted.u, lifted.w, lifted.X, lifted.H, lifted.base, lifting)
+    whole = lifting.transform(points)
     op = TransitionOperator(whole, grown.tree, mean_divergence=grown.mean_divergence, bandwidth=bandwidth)
     index, divergence = op.nearest(X, min(NEIGHBOURS, grown.n_points))
     same = divergence == 0

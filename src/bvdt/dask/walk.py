@@ -13,8 +13,8 @@ from ..divergences import BregmanDivergence
 from ..sharded import Columns, Executor, LocalExecutor, ShardedOperator, build_operator
 from ..sharded import columns as column
 from ..sharded.labels import propagate
-from ..sharded.sizing import shard_bytes
-from .executor import DaskExecutor, check_memory, check_workers, find_client
+from ..sharded.sizing import slab_bytes
+from .executor import DaskExecutor, check_workers, find_client
 from .inputs import columns_of, is_dask, slabs_of
 
 _UNITS = {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}
@@ -111,9 +111,9 @@ def transition_matrix(
     """
     executor = executor_for(client, memory_limit, folder, n_jobs, retries, progress)
     slabs = slabs_of(X, executor)
-    if isinstance(executor, DaskExecutor):
-        need = shard_bytes(sum(slabs.lengths), slabs.n_features, near, shard_points)
-        check_memory(executor.client, need, "a shard")
+    if slabs.width is not None:
+        remedy = "X.rechunk makes parts smaller"
+        executor.expect(slab_bytes(slabs.lengths, slabs.width), "a part of X", remedy)
     built = build_operator(
         executor,
         slabs.parts,
@@ -142,8 +142,7 @@ def executor_for(
     if memory_limit is not None:
         if client is not None:
             raise ValueError("memory_limit needs no cluster; got client too (give one of them)")
-        # Functions need room beside what is kept.
-        return LocalExecutor(0.4 * parse_bytes(memory_limit), folder=folder, n_jobs=n_jobs, progress=progress)
+        return LocalExecutor(parse_bytes(memory_limit), folder=folder, n_jobs=n_jobs, progress=progress)
     client = find_client(client)
     check_workers(client)
     return DaskExecutor(client, n_jobs=1 if n_jobs is None else n_jobs, retries=retries, progress=progress)

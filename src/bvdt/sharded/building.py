@@ -18,7 +18,7 @@ from . import shard
 from .executors import Executor, Reference
 from .regions import RegionMeans, Regions, grow_regions, plan_shards
 from .shard import Summary
-from .sizing import sizes
+from .sizing import shard_bytes, sizes, slab_bytes
 from .survey import survey
 from .top import Top, TopSolution
 
@@ -59,8 +59,9 @@ class Shards:
     regions: Regions
     means: RegionMeans
     homes: list[Reference]
-    lifted: list[Reference]
+    points: list[Reference]  # as given
     grown: list[Reference]
+    lifted_by: Reference  # the lifting, for functions of shards
     summaries: list[Summary]
     regions_of: list[tuple[Long, Long]]  # per shard: its regions, and its points in each
 
@@ -76,26 +77,32 @@ def build_shards(
     divergence: str | BregmanDivergence,
     *,
     smoothing: float | str | ArrayLike = "auto",
+    near: int = 0,
     shard_points: int | None = None,
     random_state: Any = None,
 ) -> Shards:
     """One valid tree over all rows, in pieces: the shards' own trees, and the sums for the top one."""
     rng = generator(random_state)
     found = survey(executor, slabs, lengths, get(divergence), smoothing, rng)
-    most, points = sizes(found.n_points, found.lifting.sparse, shard_points)
+    most, usual = sizes(found.n_points, found.lifting.sparse, shard_points)
+    need = shard_bytes(found.n_points, usual, found.width, found.lifting.sparse, near)
+    remedy = "shard_points= makes shards smaller"
+    executor.expect(max(need, slab_bytes(lengths, found.width)), "a shard", remedy)
     sample = found.lifting.transform(found.sample)
     regions, means = grow_regions(sample, most, rng, executor.n_jobs)
-    layout, assigned = _shuffle_plan(executor, slabs, lengths, found.lifting, regions, means, points)
+    layout, assigned = _shuffle_plan(executor, slabs, lengths, found.lifting, regions, means, usual)
     pieces = _shuffled(executor, slabs, layout, assigned)
     seeds = [int(seed) for seed in rng.integers(2**63, size=layout.n_shards)]
     lifting, each = executor.put(found.lifting), [executor.n_jobs] * layout.n_shards
     grown = executor.map("trees", shard.grow, pieces, [lifting] * layout.n_shards, seeds, each)
     parts = executor.unpack(grown, [4] * len(grown))
-    homes, lifted, trees, told = (list(items) for items in zip(*parts, strict=True))
+    homes, points, trees, told = (list(items) for items in zip(*parts, strict=True))
     del pieces, grown, parts
     own = _regions_of(executor, homes)
     summaries = executor.gather(told)
-    return Shards(executor, layout, found.lifting, regions, means, homes, lifted, trees, summaries, own)
+    return Shards(
+        executor, layout, found.lifting, regions, means, homes, points, trees, lifting, summaries, own
+    )
 
 
 def _shuffle_plan(

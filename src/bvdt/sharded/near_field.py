@@ -20,7 +20,7 @@ from scipy import sparse
 from .. import _core
 from .._support.arrays import Float, Index, Int, Long
 from .._support.running import n_threads
-from ..lifting import Lifted
+from ..lifting import Lifted, Lifting
 from ..operators import near_weights, nearest_centres
 from ..operators.near_field import SHARE
 from ..operators.neighbours import PAIRS
@@ -28,7 +28,8 @@ from .building import Shards
 from .columns import Columns
 from .executors import Executor, Place, Reference
 from .regions import RegionMeans
-from .shard import Grown, Home, Product
+from .shard import Grown, Home, Product, stacked
+from .sizing import Sized
 
 # Points that the regions nearest to a region hold, among which its points' neighbours are sought.
 _REACH = 3 * PAIRS
@@ -39,7 +40,7 @@ class Loan(NamedTuple):
 
     place: Index  # (m,) in the lending shard
     row: Long  # (m,) in the whole data
-    points: Lifted
+    X: Any  # (m, d) as given
 
 
 class Back(NamedTuple):
@@ -51,7 +52,7 @@ class Back(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class Lists(Sized):
     """A shard's neighbour lists: columns below n are its own points, others its loans', lender by lender."""
 
     index: Int  # (n, k), −1 for none
@@ -60,7 +61,7 @@ class Lists:
 
 
 @dataclass(frozen=True, eq=False)
-class Matrices:
+class Matrices(Sized):
     """λS and its transpose, the shard's rows of both: columns are its own points, then its halo."""
 
     forward: Any  # CSR (n, n + m)
@@ -90,14 +91,15 @@ def find(shards: Shards, k: int) -> ShardedNearField:
         "loans",
         lend,
         [shards.homes[s] for _, s in pairs],
-        [shards.lifted[s] for _, s in pairs],
+        [shards.points[s] for _, s in pairs],
         [wanted[p][s] for p, s in pairs],
     )
     lent: list[list[Reference]] = [[] for _ in range(n_shards)]
     for (p, _), loan in zip(pairs, loans, strict=True):
         lent[p].append(loan)
     each = shards.each
-    searched = executor.map("nearest centres", search, shards.lifted, lent, each(k), each(executor.n_jobs))
+    given = (shards.points, lent, each(shards.lifted_by), each(k), each(executor.n_jobs))
+    searched = executor.map("nearest centres", search, *given)
     items = executor.unpack(searched, [1 + len(wanted[p]) for p in range(n_shards)])
     del lent, loans, searched
     back: list[dict[int, Reference]] = [{} for _ in range(n_shards)]  # per lender: what each borrower returns
@@ -118,9 +120,12 @@ def find(shards: Shards, k: int) -> ShardedNearField:
     )
     parts = executor.unpack(built, [2 + len(source) for source in sources])
     told = executor.gather([part[1] for part in parts])
-    links = [list(zip(source, part[2:], strict=True)) for source, part in zip(sources, parts, strict=True)]
+    links = [
+        [(s, places) for s, places, count in zip(sources[p], parts[p][2:], halo, strict=True) if count]
+        for p, (_, halo) in enumerate(told)
+    ]
     even = all(alike for alike, _ in told)
-    return ShardedNearField(k, [part[0] for part in parts], links, [halo for _, halo in told], even)
+    return ShardedNearField(k, [part[0] for part in parts], links, [sum(halo) for _, halo in told], even)
 
 
 def _wanted(shards: Shards) -> list[dict[int, Int]]:
@@ -161,18 +166,17 @@ def _nearest_regions(means: RegionMeans, counts: Long) -> list[Index]:
 # -- on shards ----------------------------------------------------------------------------------------------
 
 
-def lend(home: Home, lifted: Lifted, regions: Int) -> Loan:
+def lend(home: Home, X: Any, regions: Int) -> Loan:
     """The points of some regions."""
     place = np.flatnonzero(np.isin(home.region, regions))
-    X = lifted.X[place]
-    H = X if lifted.H is lifted.X else lifted.H[place]
-    return Loan(place, home.row[place], Lifted(lifted.u[place], lifted.w[place], X, H))
+    return Loan(place, home.row[place], X[place])
 
 
-def search(lifted: Lifted, loans: list[Loan], k: int, n_jobs: int | None) -> tuple[Any, ...]:
+def search(X: Any, loans: list[Loan], lifting: Lifting, k: int, n_jobs: int | None) -> tuple[Any, ...]:
     """The shard's lists, and for each lender the entries in its columns."""
-    n = lifted.n_points
-    index, divergence = _searched(lifted, loans, k, n_jobs)
+    n = X.shape[0]
+    together = lifting.transform(stacked([X, *(loan.X for loan in loans)]))
+    index, divergence = _searched(together, n, k, n_jobs)
     weight = near_weights(divergence) * SHARE
     bounds = n + np.concatenate([[0], np.cumsum([len(loan.place) for loan in loans])]).astype(np.int64)
     compact, used_before = index.astype(np.int32), n
@@ -188,27 +192,14 @@ def search(lifted: Lifted, loans: list[Loan], k: int, n_jobs: int | None) -> tup
     return (Lists(compact, divergence, lent), *back)
 
 
-def _searched(lifted: Lifted, loans: list[Loan], k: int, n_jobs: int | None) -> tuple[Int, Float]:
-    """Lists of the shard's points among its own and those lent; −1 where there are too few."""
-    n, together = lifted.n_points, _together(lifted, [loan.points for loan in loans])
+def _searched(together: Lifted, n: int, k: int, n_jobs: int | None) -> tuple[Int, Float]:
+    """Lists of the shard's n points among its own and those lent; −1 where there are too few."""
     index, divergence = np.full((n, k), -1, np.int32), np.full((n, k), np.inf)
     possible = min(k, together.n_points - 1)
     if possible:
         found = nearest_centres(together, possible, np.random.default_rng(0), n_jobs, rows=n)
         index[:, :possible], divergence[:, :possible] = found
     return index, divergence
-
-
-def _together(lifted: Lifted, others: list[Lifted]) -> Lifted:
-    parts = [lifted, *others]
-    u, w = (np.concatenate([getattr(part, name) for part in parts]) for name in ("u", "w"))
-
-    def stacked(name: str) -> Any:
-        arrays = [getattr(part, name) for part in parts]
-        return sparse.vstack(arrays, format="csr") if lifted.is_sparse else np.concatenate(arrays)
-
-    X = stacked("X")
-    return Lifted(u, w, X, X if lifted.H is lifted.X else stacked("H"), lifted.base, lifted.lifting)
 
 
 def assemble(
@@ -224,7 +215,7 @@ def assemble(
     n = len(lists.index)
     lent, given = dict(zip(lenders, lists.lent, strict=True)), dict(zip(borrowers, back, strict=True))
     column = np.arange(n + sum(len(place) for place, _ in lists.lent), dtype=np.int64)  # by compact number
-    halo, first, before = [], n, n
+    halo, first = [], n
     rows, columns, weights = [], [], []
     firsts = dict(zip(lenders, np.cumsum([n] + [len(place) for place, _ in lists.lent])[:-1], strict=True))
     for s in sources:
@@ -253,7 +244,7 @@ def assemble(
     )
     whole = np.concatenate([home.row, *(h.row[place] for h, place in zip(homes, halo, strict=True))])
     index = np.where(found, whole[column[np.where(found, lists.index, 0)]], -1)
-    told = bool((far == 1.0 - SHARE).all()), int(first - before)
+    told = bool((far == 1.0 - SHARE).all()), [len(place) for place in halo]
     return Matrices(forward, transpose, far, lists.divergence, index), told, *halo
 
 

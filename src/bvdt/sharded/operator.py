@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from .._support import memory
 from .._support.arrays import Float, checked_integer
@@ -177,13 +176,9 @@ class ShardedOperator(RealOperator):
         numbers = sum(s.stored for s in told)
         memory.require(3 * 8.0 * 2 * numbers, f"the {self.shape[0]} points on this machine")
         homes = self._executor.gather(self.shards.homes)
-        parts: list[Lifted] = self._executor.gather(self.shards.lifted)
+        X = shard.stacked(self._executor.gather(self.shards.points))
         place = np.argsort(np.concatenate([home.row for home in homes]), kind="stable")
-        same = parts[0].H is parts[0].X
-        u, w = (np.concatenate([getattr(part, name) for part in parts])[place] for name in ("u", "w"))
-        X = _stack([part.X for part in parts])[place]
-        H = X if same else _stack([part.H for part in parts])[place]
-        return Lifted(u, w, X, H, parts[0].base, self.shards.lifting)
+        return self.shards.lifting.transform(X[place])
 
     def _bound_with_near(self) -> float:
         assert self.near is not None
@@ -210,10 +205,6 @@ class ShardedOperator(RealOperator):
         )
 
 
-def _stack(parts: list[Any]) -> Any:
-    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
-
-
 def build_operator(
     executor: Executor,
     slabs: Sequence[Reference],
@@ -234,6 +225,7 @@ def build_operator(
         lengths,
         divergence,
         smoothing=smoothing,
+        near=near,
         shard_points=shard_points,
         random_state=random_state,
     )

@@ -32,6 +32,7 @@ from ..blocks import (
 from ..lifting import Lifted, Lifting, row_hashes
 from ..tree import Tree, ward_tree
 from .regions import Plan, Regions
+from .sizing import Sized, n_bytes
 from .survey import rows_from, slab_points
 from .top import Sums
 
@@ -99,7 +100,7 @@ class Home(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
+class Grown(Sized):
     """A shard's own tree and the divergences of its coarsest blocks."""
 
     size: Int  # (2n−1,) in pre-order
@@ -111,16 +112,10 @@ class Grown:
     def n_points(self) -> int:
         return len(self.order)
 
-    @cached_property
+    @property
     def tree(self) -> Tree:
+        """Made anew each time: it would take more room than all that is kept here."""
         return Tree.from_sizes(self.size, self.order)
-
-    @cached_property
-    def parent(self) -> Int:
-        return self.tree.parent
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: self.__dict__[name] for name in ("size", "order", "mean_divergence", "distinct")}
 
 
 class Summary(NamedTuple):
@@ -138,11 +133,13 @@ class Summary(NamedTuple):
 
 def grow(
     pieces: list[Piece], lifting: Lifting, seed: int, n_jobs: int | None
-) -> tuple[Home, Lifted, Grown, Summary]:
-    """A shard's points joined and lifted, its tree, and what the top needs of it."""
+) -> tuple[Home, Any, Grown, Summary]:
+    """A shard's points joined, as they were given; its tree, and what the top needs of it.
+
+    Lifting is repeated where points are needed again: they take half of the room as they were given, or less.
+    """
     row, region = (np.concatenate([piece[k] for piece in pieces]) for k in range(2))
-    given = [piece.X for piece in pieces]
-    X = sparse.vstack(given, format="csr") if sparse.issparse(given[0]) else np.concatenate(given)
+    X = stacked([piece.X for piece in pieces])
     lifted = lifting.transform(X)
     if lifted.n_points == 1:
         grown = Grown(np.ones(1, np.int32), np.zeros(1, np.int32), np.zeros(0), None)
@@ -150,7 +147,14 @@ def grow(
         tree = ward_tree(lifted, random_state=seed, n_jobs=n_jobs)
         dbar = block_divergences(lifted, tree, BlockPartition.coarsest(tree), n_jobs)
         grown = Grown(tree.size, tree.order, dbar, distinct_tree(lifted, tree))
-    return Home(row, region), lifted, grown, _summary(lifted, grown)
+    return Home(row, region), X, grown, _summary(lifted, grown)
+
+
+def stacked(parts: list[Any]) -> Any:
+    """Points of several places below each other, dense or sparse."""
+    if len(parts) == 1:
+        return parts[0]
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
 def _summary(lifted: Lifted, grown: Grown) -> Summary:
@@ -181,12 +185,13 @@ def curve_of(
             return None
         dbar = grown.mean_divergence[grown.distinct.nodes[1:] - 1] / unit
         return coarsest_curve(grown.distinct.size, grown.distinct.parent, dbar, bandwidth, n_jobs)
-    partition = BlockPartition.coarsest(grown.tree)
-    return bound_curve(grown.mean_divergence / unit, grown.tree, partition, bandwidth, n_jobs)
+    tree = grown.tree
+    partition = BlockPartition.coarsest(tree)
+    return bound_curve(grown.mean_divergence / unit, tree, partition, bandwidth, n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
+class Product(Sized):
     """Q of the shard alone, ready for products; a copy in another place prepares its own."""
 
     size: Int  # (2n−1,)
@@ -207,14 +212,18 @@ class Product:
         """What a prepared one takes besides its arrays."""
         return 16 * len(self.q)
 
+    def __sizeof__(self) -> int:
+        return n_bytes([self.size, self.order, self.q]) + self.more_bytes
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in ("size", "order", "q")}
 
     def times(self, v: NDArray[Any], direction: str, n_jobs: int | None) -> NDArray[Any]:  # (n, k)
-        out = np.zeros_like(v)
-        if len(v) > 1:
-            kernel = self.both if direction == "both" else self.forward
-            kernel.apply(v, out, direction == "transpose", n_threads(n_jobs))
+        if len(v) == 1:
+            return np.zeros_like(v)
+        out = np.empty_like(v)
+        kernel = self.both if direction == "both" else self.forward
+        kernel.apply(v, out, direction == "transpose", n_threads(n_jobs))
         return out
 
 
@@ -222,8 +231,9 @@ def solve(grown: Grown, bandwidth: float, n_jobs: int | None) -> tuple[Product, 
     """The optimum of the shard alone, and its bound per row: −∞ where it has one point."""
     if grown.n_points == 1:
         return Product(grown.size, grown.order, np.zeros(0)), -np.inf
-    partition = BlockPartition.coarsest(grown.tree)
-    found = optimum(grown.mean_divergence, grown.tree, partition, bandwidth, n_jobs)
+    tree = grown.tree
+    partition = BlockPartition.coarsest(tree)
+    found = optimum(grown.mean_divergence, tree, partition, bandwidth, n_jobs)
     return Product(grown.size, grown.order, found.q), float(found.log_value[0])
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
 # Regions at most; for sparse data, whose means are nearly full vectors, fewer.
 _REGIONS, _SPARSE_REGIONS = 2048, 128
 _PER_REGION = 500  # points that a region has at least, in the mean
@@ -21,9 +26,31 @@ def sizes(n_points: int, is_sparse: bool, shard_points: int | None) -> tuple[int
     return max(enough, min(most, n_points // _PER_REGION)), points
 
 
-def shard_bytes(n_points: int, n_features: int, near: int, shard_points: int | None) -> float:
-    """What growing the largest shard of dense data takes at least: points, tree, blocks, lists."""
-    _, points = sizes(n_points, False, shard_points)
-    points = min(int(_FULL * points), n_points)
-    per_point = 3 * 8 * n_features + 200 + 2 * near * 12
+class Sized:
+    """A dataclass whose size is that of its arrays: by it Dask decides what to move, and what to spill."""
+
+    def __sizeof__(self) -> int:
+        return n_bytes([getattr(self, field.name) for field in fields(self)])  # type: ignore[arg-type]
+
+
+def n_bytes(value: Any) -> int:
+    """What arrays take, also in tuples, lists and sparse matrices; of anything else its own size."""
+    if hasattr(value, "indptr"):
+        return int(value.data.nbytes + value.indices.nbytes + value.indptr.nbytes)
+    if hasattr(value, "nbytes"):
+        return int(value.nbytes)
+    if isinstance(value, tuple | list):
+        return sum(map(n_bytes, value))
+    return sys.getsizeof(value)
+
+
+def shard_bytes(n_points: int, shard_points: int, width: float, is_sparse: bool, near: int) -> float:
+    """What growing the largest shard takes: points of ``width`` stored numbers, tree, blocks, lists."""
+    points = min(int(_FULL * shard_points), n_points)
+    per_point = (20 if is_sparse else 8) * 3 * width + 200 + 2 * near * 12
     return float(points * per_point)
+
+
+def slab_bytes(lengths: Sequence[int], width: float) -> float:
+    """What a pass over the largest slab takes: its rows in double precision, and as much again twice."""
+    return float(max(lengths, default=0) * 8 * 3 * width)

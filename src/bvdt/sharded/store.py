@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _RECENT = 8  # turns
+_FEW = 8  # items of a tuple
 _ALIGNED = 64  # bytes, at whose multiples arrays begin in a file
 _WRITTEN = object()  # in place of a value that is a file
 
@@ -41,7 +42,13 @@ class Store:
         """A new function begins."""
         self.turn += 1
 
-    def keep(self, value: Any) -> Kept:
+    def keep(self, value: Any) -> Kept | Bundle:
+        """A few items of a tuple one by one, since they are used at different times; many as one file."""
+        if type(value) is tuple and len(value) <= _FEW:
+            return Bundle([self._keep(item) for item in value])
+        return self._keep(value)
+
+    def _keep(self, value: Any) -> Kept:
         kept = Kept(self, next(self._numbers), value)
         for old in self._making_room(kept):
             old.write()
@@ -172,6 +179,16 @@ def _pickled(items: tuple[Any, ...]) -> Iterator[_Part]:
         sizes = [view.nbytes for view in raw]
         yield _Part(head, raw, sizes, first)
         first += sum(size + -size % _ALIGNED for size in sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Bundle:
+    """A tuple whose items are kept one by one."""
+
+    items: list[Kept]
+
+    def value(self) -> tuple[Any, ...]:
+        return tuple(item.value() for item in self.items)
 
 
 @dataclass(frozen=True, eq=False)

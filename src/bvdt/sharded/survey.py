@@ -49,6 +49,7 @@ class Survey:
     lifting: Lifting
     sample: Any  # (≤ SAMPLE, d), as given
     n_points: int
+    width: float  # stored numbers per row
 
 
 def survey_slab(
@@ -129,7 +130,8 @@ def survey(
         facts.is_sparse and divergence.separable and 3 * facts.stored <= 2 * n_points * facts.n_features
     )
     rows = prepared if is_sparse else rows.toarray() if sparse.issparse(rows) else rows
-    return Survey(lifting_from_rows(divergence, baseline, is_sparse, rows), sample, n_points)
+    lifting = lifting_from_rows(divergence, baseline, is_sparse, rows)
+    return Survey(lifting, sample, n_points, facts.stored / n_points)
 
 
 class _AllFacts:
