@@ -29,7 +29,7 @@ from bvdt._support import memory
 from bvdt.dask.walk import DaskOperator
 from bvdt.sharded import LocalExecutor, build_operator
 from bvdt.sharded.columns import Columns
-from bvdt.sharded.labels import ones
+from bvdt.sharded.symmetrized import ones
 
 DATA = Path(os.environ.get("BVDT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
@@ -159,7 +159,7 @@ def traffic(n_points: int, n_features: int, near: int) -> None:
         idle_s = time.perf_counter() - idle_begin
         before, begin = all_bytes(client), time.perf_counter()
         for _ in range(products):
-            v = op.times(v)
+            v = op.times(v, spent=True)
         op._executor.gather(op._executor.map("product", len, v.parts))
         seconds = time.perf_counter() - begin
         after = all_bytes(client)
@@ -269,7 +269,7 @@ def price(n_points: int, n_features: int) -> None:
         with timed(told, "two workers: 30 products"):
             v = _columns(op, 10)
             for _ in range(30):
-                v = op.times(v)
+                v = op.times(v, spent=True)
             op._executor.gather(op._executor.map("product", len, v.parts))
     print(json.dumps(told | {"stages": stages.seconds}), flush=True)
 
@@ -305,7 +305,7 @@ def files_child(n_points: int, n_features: int, limit: str, folder: Path, n_prod
     with timed(told, f"{n_products} products"):
         v = _columns(op, 10)
         for _ in range(n_products):
-            v = op.times(v)
+            v = op.times(v, spent=True)
     told["products CPU"] = round(time.process_time() - products, 2)
     told |= {"peak GiB": round(memory.peak_bytes() / memory.GIB, 2), "shards": op.n_shards}
     told |= {"CPU": round(time.process_time() - cpu, 1), "bound": op.lower_bound / n_points}

@@ -9,7 +9,7 @@ the shard's own and its halo's values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,7 +25,6 @@ from ..operators import near_weights, nearest_centres
 from ..operators.near_field import SHARE
 from ..operators.neighbours import PAIRS
 from .building import Shards
-from .columns import Columns
 from .executors import Executor, Place, Reference
 from .regions import RegionMeans
 from .shard import Grown, Home, Product, stacked
@@ -258,21 +257,26 @@ def _csr(data: Float, row: Any, column: Any, shape: tuple[int, int]) -> Any:
 
 
 def exchange(
-    executor: Executor, near: ShardedNearField, v: Columns, places: Sequence[Place]
+    executor: Executor,
+    near: ShardedNearField,
+    places: Sequence[Place],
+    function: Callable[..., NDArray[Any]],
+    *sources: Sequence[Reference],
 ) -> list[list[Reference]]:
-    """Per shard, its halo's values, one reference per source."""
+    """Per shard, its halo's values, one reference per source: function(places there, …) of every source."""
     pairs = [(p, s, rows) for p, link in enumerate(near.links) for s, rows in link]
-    sources, rows = [v.parts[s] for _, s, _ in pairs], [rows for _, _, rows in pairs]
-    sent = executor.map("halo", send, sources, rows, at=[places[s] for _, s, _ in pairs])
+    given = [[source[s] for _, s, _ in pairs] for source in sources]
+    where = [places[s] for _, s, _ in pairs]
+    sent = executor.map("halo", function, [rows for _, _, rows in pairs], *given, at=where)
     out: list[list[Reference]] = [[] for _ in near.links]
     for (p, _, _), piece in zip(pairs, sent, strict=True):
         out[p].append(piece)
     return out
 
 
-def send(v: NDArray[Any], places: Index) -> NDArray[Any]:
-    """What one shard gives to another's halo."""
-    return v[places]
+def send(places: Index, v: Any) -> NDArray[Any]:
+    """What one shard gives to another's halo; v may be the first of what a call returned."""
+    return np.asarray((v[0] if isinstance(v, tuple) else v)[places])
 
 
 def far_sums(v: NDArray[Any], near: Matrices) -> Float:  # (n, k) -> (k,)

@@ -19,7 +19,7 @@ from . import columns as column
 from . import near_field, shard
 from .building import Shards, build_shards, resolve, solve_shards
 from .columns import Columns
-from .executors import Executor, Reference
+from .executors import Executor, Reference, Spent
 from .top import Top, leaf_order, whole_blocks, whole_sizes
 
 _MOST = 2**30  # points of a tree on one machine, whose nodes are 32-bit numbers
@@ -73,9 +73,9 @@ class ShardedOperator(RealOperator):
 
     # -- products -----------------------------------------------------------------------------------------
 
-    def times(self, v: Columns, direction: str = "forward") -> Columns:
-        """Q v, Qᵀ v ("transpose") or (Q + Qᵀ)/2 v ("both")."""
-        return self.times_summed(v, self.sums(v, direction), direction)
+    def times(self, v: Columns, direction: str = "forward", *, spent: bool = False) -> Columns:
+        """Q v, Qᵀ v ("transpose") or (Q + Qᵀ)/2 v ("both"); v takes no memory once it is ``spent``."""
+        return self.times_summed(v, self.sums(v, direction), direction, spent)
 
     def sums(self, v: Columns, direction: str) -> Float:  # (P, k)
         """What the shards send up for a product: the columns' sums."""
@@ -90,20 +90,22 @@ class ShardedOperator(RealOperator):
         """A function of every shard, at the shard's place: its columns stay with it."""
         return self._executor.map(title, function, *arguments, at=self.places)
 
-    def times_summed(self, v: Columns, sums: Float, direction: str = "forward") -> Columns:
+    def times_summed(
+        self, v: Columns, sums: Float, direction: str = "forward", spent: bool = False
+    ) -> Columns:
         """The product where the columns' sums are known already."""
         above = self.solution.product(sums, direction)
         each = self.shards.each
         shares, jobs = self.solution.shares.tolist(), each(self._executor.n_jobs)
         if self.near is None:
-            arguments = (self.products, v.parts, shares, list(above), each(direction), jobs)
+            arguments = (self.products, _taken(v, spent), shares, list(above), each(direction), jobs)
             return Columns(self.map("product", shard.push_down, *arguments), v.width, v.dtype)
         if direction == "both" and not self.near.even:
             return self._mean_of_both(v)
-        halo = near_field.exchange(self._executor, self.near, v, self.places)
+        halo = near_field.exchange(self._executor, self.near, self.places, near_field.send, v.parts)
         with_halo = (
             self.products,
-            v.parts,
+            _taken(v, spent),
             halo,
             self.near.matrices,
             shares,
@@ -203,6 +205,15 @@ class ShardedOperator(RealOperator):
             f"ShardedOperator(n_points={self.shape[0]}, n_shards={self.n_shards}, n_blocks={self.n_blocks}"
             f"{near}, divergence={name!r}, bandwidth={self.bandwidth:.4g})"
         )
+
+
+def _taken(v: Columns, spent: bool) -> list[Reference]:
+    """The parts of columns; those that are spent leave them."""
+    if not spent:
+        return v.parts
+    parts = Spent(v.parts)
+    v.parts.clear()
+    return parts
 
 
 def build_operator(
