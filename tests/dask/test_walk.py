@@ -15,6 +15,7 @@ import bvdt
 import bvdt.dask as bd
 import dask
 from bvdt.dask.executor import DaskExecutor
+from bvdt.operators import near_weights
 
 N = 1500
 OPTIONS = {"shard_points": 300, "random_state": 0}
@@ -184,3 +185,34 @@ def test_labels_may_be_names():
         model.fit(None, np.full(300, ""), operator=model.operator_)
     with pytest.raises(ValueError, match="300 labels, one per point"):
         model.fit(None, y[:10], operator=model.operator_)
+
+
+def test_a_point_that_no_walk_reaches_labels_no_other():
+    X = np.concatenate([dense()[:600], [[1e5, 0, 0, 0]]])
+    y = np.where(np.arange(601) % 40 == 0, (X[:, 0] > 3).astype(int) + (X[:, 0] > 9), -1)
+    model = bd.LabelPropagation("squared_euclidean", near=0, memory_limit="64MiB", **OPTIONS).fit(X, y)
+    op = model.operator_
+    assert (op.T @ np.ones(601)).min() < 1e-12
+    local = bvdt.LabelPropagation("squared_euclidean").fit(None, y, operator=op.to_local())
+    P = model.label_distributions_.compute(scheduler="synchronous")
+    assert_allclose(P, local.label_distributions_, atol=1e-9)
+
+
+def test_new_points_find_their_neighbours_in_every_shard():
+    X = dense()
+    y = np.where(
+        np.arange(N) % 10 == 0, (4 * X[:, 1]).astype(int) % 3, -1
+    )  # labels that change within shards
+    model = bd.LabelPropagation("squared_euclidean", memory_limit="64MiB", near=4, **OPTIONS).fit(X, y)
+    assert model.operator_.n_shards > 3
+    P = model.label_distributions_.compute(scheduler="synchronous")
+    rng = np.random.default_rng(5)
+    new = rng.normal(size=(200, 4)) + 6 * rng.integers(0, 3, (200, 1))
+    d = ((new[:, None] - X) ** 2).sum(axis=2)
+    nearest = np.argsort(d, axis=1)[:, :15]
+    weight = near_weights(np.take_along_axis(d, nearest, axis=1))
+    expected = np.einsum("ij,ijk->ik", weight, P[nearest])
+    found = model.predict_proba(da.from_array(new, chunks=(70, 4))).compute(scheduler="synchronous")
+    assert np.mean(np.abs(found - expected).max(axis=1) < 1e-9) > 0.98
+    named = model.predict(sparse.csr_array(new)).compute(scheduler="synchronous")
+    assert np.array_equal(named, model.classes_[found.argmax(axis=1)])

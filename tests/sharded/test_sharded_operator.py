@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 import bvdt
+from bvdt.lifting import MANY
 from bvdt.sharded import LocalExecutor, build_operator
 
 DENSE, COUNTS, TWINS = "dense", "counts", "twins"
@@ -175,3 +176,23 @@ def test_every_divergence_is_lifted_as_on_one_machine(divergence):
     local = bvdt.transition_matrix(X, divergence, tree=op.tree)
     assert_allclose(op.q, local.partition.q, rtol=1e-9)
     assert_allclose(op.lower_bound, local.lower_bound, rtol=1e-11)
+
+
+def test_columns_that_no_point_uses_are_left_out_as_on_one_machine():
+    rng = np.random.default_rng(0)
+    words = np.sort(rng.choice(MANY + 5, 40, replace=False))
+    few = sparse.csr_array(rng.poisson(0.5, (300, 40)).astype(float))
+    X = sparse.csr_array((few.data, words[few.indices], few.indptr), shape=(300, MANY + 5))
+    op = build_operator(LocalExecutor(), *slabs_of(X), "gid", shard_points=60, random_state=0)
+    columns = op.shards.lifting.columns
+    assert columns is not None
+    assert np.array_equal(columns.used, words)
+    local = bvdt.transition_matrix(X, "gid", tree=op.tree)
+    assert_allclose(op.q, local.partition.q, rtol=1e-9)
+    assert_allclose(op.lower_bound, local.lower_bound, rtol=1e-12)
+
+
+def test_points_of_which_only_rounding_is_left_are_refused():
+    X = 1e9 + np.random.default_rng(0).random((300, 3))
+    with pytest.raises(ValueError, match="gid needs points whose differences exceed rounding"):
+        build_operator(LocalExecutor(), *slabs_of(X), "gid")

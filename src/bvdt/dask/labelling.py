@@ -6,24 +6,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from .._support.arrays import Float, Int
 from .._support.progress import Progress
 from ..divergences import BregmanDivergence
 from ..estimators._labels import one_hot, unlabelled_points
-from ..lifting import Lifting
-from ..operators import TransitionOperator, near_weights
 from ..sharded import Columns
 from ..sharded import columns as column
 from ..sharded.labels import distributions, spread_scores, walk_scores
-from ..sharded.regions import Regions
-from ..sharded.shard import Grown, deal_columns, pieces_of
+from ..sharded.new_points import new_distributions
 from .inputs import labels_of, slabs_of
 from .walk import DaskOperator, as_dask_array, transition_matrix
 
 MODES = ("spread", "walk")
-NEIGHBOURS = 15  # fitted points that a new point's classes are the mean of
 
 
 class LabelPropagation:
@@ -150,7 +145,7 @@ class LabelPropagation:
     def predict_proba(self, X: Any) -> Any:  # Dask array (n_new, n_classes)
         """Probabilities of the classes of new points: the mean of their nearest fitted points', by nearness.
 
-        A new point is compared with the points of the shard that its region belongs to.
+        A new point is compared with the points of the shards that hold the regions nearest to its own.
         """
         return self._predict(X, None)
 
@@ -163,33 +158,10 @@ class LabelPropagation:
             raise ValueError("LabelPropagation needs fit before predict; it was not called")
         shards = self.operator_.shards
         executor, new = shards.executor, slabs_of(X, shards.executor)
-        n, put = len(new.parts), executor.put
-        owner = put(_owners(shards.regions_of, shards.regions.n_regions))
-        lifting, regions = put(shards.lifting), put(shards.regions)
-        where = executor.map("places", shard_of_new, new.parts, [lifting] * n, [regions] * n, [owner] * n)
-        present = executor.gather(executor.map("places", np.unique, where))
-        dealt = executor.unpack(
-            executor.map("places", deal_columns_of, new.parts, where), [len(p) for p in present]
-        )
-        pairs = [(s, int(p)) for s in range(n) for p in present[s]]
-        found = executor.map(
-            "prediction",
-            nearby_classes,
-            [piece for pieces in dealt for piece in pieces],
-            [shards.points[p] for _, p in pairs],
-            [shards.grown[p] for _, p in pairs],
-            [self._distributions.parts[p] for _, p in pairs],
-            [lifting] * len(pairs),
-            [self.operator_.bandwidth] * len(pairs),
-        )
-        pieces: list[list[Any]] = [[] for _ in range(n)]
-        for (s, _), piece in zip(pairs, found, strict=True):
-            pieces[s].append(piece)
-        template = np.zeros((0, len(self.classes_)))
-        slabs = executor.map("prediction", in_order, where, pieces, [template] * n)
+        slabs = new_distributions(shards, self._distributions, new.parts, self.operator_.bandwidth)
         if classes is None:
             return as_dask_array(executor, slabs, new.lengths, len(self.classes_), np.float64)
-        slabs = executor.map("classes", best_names, slabs, [put(classes)] * n)
+        slabs = executor.map("classes", best_names, slabs, [executor.put(classes)] * len(slabs))
         return as_dask_array(executor, slabs, new.lengths, None, classes.dtype)
 
 
@@ -198,14 +170,6 @@ def _classes(known: list[tuple[NDArray[Any], Int]]) -> NDArray[Any]:
     if not found:
         raise ValueError("y needs at least one label; every point is unlabelled")
     return np.unique(np.concatenate(found))
-
-
-def _owners(regions_of: list[tuple[Any, Any]], n_regions: int) -> Int:  # (n_regions,)
-    """A shard for every region: of those with its points the first, for an empty one any."""
-    owner = np.zeros(n_regions, np.int32)
-    for p in range(len(regions_of) - 1, -1, -1):
-        owner[regions_of[p][0]] = p
-    return owner
 
 
 # -- on slabs and shards ------------------------------------------------------------------------------------
@@ -242,42 +206,3 @@ def class_names(codes: Int, classes: NDArray[Any]) -> NDArray[Any]:  # (n, 1) ->
 
 def best_names(P: Float, classes: NDArray[Any]) -> NDArray[Any]:  # (n, k) -> (n,)
     return np.asarray(classes[P.argmax(axis=1)])
-
-
-def shard_of_new(X: Any, lifting: Lifting, regions: Regions, owner: Int) -> Int:
-    """The shard where each new point is looked up."""
-    X = X.to_numpy() if hasattr(X, "to_numpy") else X
-    return owner[regions.find(lifting.transform(X))] if X.shape[0] else np.zeros(0, np.int32)
-
-
-def deal_columns_of(X: Any, where: Int) -> tuple[Any, ...]:
-    """Rows of new points, dense or sparse, by shard."""
-    X = X.to_numpy() if hasattr(X, "to_numpy") else X
-    if not sparse.issparse(X):
-        return deal_columns(X, where)
-    return tuple(X[rows] for rows in pieces_of(where))
-
-
-def nearby_classes(
-    X: Any, points: Any, grown: Grown, P: Float, lifting: Lifting, bandwidth: float
-) -> Float:  # (n_new, k)
-    """The mean of the nearest fitted points' probabilities; an equal point's own."""
-    if grown.n_points <= 2:
-        return np.repeat(P.mean(axis=0, keepdims=True), X.shape[0], axis=0)
-    whole = lifting.transform(points)
-    op = TransitionOperator(whole, grown.tree, mean_divergence=grown.mean_divergence, bandwidth=bandwidth)
-    index, divergence = op.nearest(X, min(NEIGHBOURS, grown.n_points))
-    same = divergence == 0
-    weight = near_weights(np.where(same.any(axis=1, keepdims=True) & ~same, np.inf, divergence))
-    mean = np.einsum("ij,ijk->ik", weight, P[np.maximum(index, 0)])
-    return np.asarray(mean / mean.sum(axis=1, keepdims=True))
-
-
-def in_order(where: Int, pieces: list[Float], template: Float) -> Float:
-    """Pieces by shard as the slab's rows."""
-    if not pieces:
-        return template
-    out = np.empty((len(where), pieces[0].shape[1]))
-    for rows, piece in zip(pieces_of(where), pieces, strict=True):
-        out[rows] = piece
-    return out

@@ -207,12 +207,19 @@ def middle_rows(n_points: int) -> NDArray[np.int64]:  # (≤ 512,)
     return np.random.default_rng(0).choice(n_points, _MIDDLE, replace=False)
 
 
-def lifting_from_rows(divergence: BregmanDivergence, baseline: Float, is_sparse: bool, rows: Any) -> Lifting:
+def lifting_from_rows(
+    divergence: BregmanDivergence,
+    baseline: Float,
+    is_sparse: bool,
+    rows: Any,
+    columns: Columns | None = None,
+) -> Lifting:
     """The map of data of which only some rows are at hand, dense ones being ``middle_rows``."""
     offset = None
     if divergence.translation_invariant:
         offset = _far_columns(rows) if is_sparse else _middle(rows)
-    return Lifting(divergence, baseline, divergence.smoothing_scale(baseline), offset, is_sparse)
+    scale = divergence.smoothing_scale(baseline)
+    return Lifting(divergence, baseline, scale, offset, is_sparse, columns)
 
 
 def _far_columns(X: Any) -> Float | None:  # CSR (N, d) -> (d,)

@@ -127,13 +127,17 @@ def find(shards: Shards, k: int) -> ShardedNearField:
     return ShardedNearField(k, [part[0] for part in parts], links, [sum(halo) for _, halo in told], even)
 
 
-def _wanted(shards: Shards) -> list[dict[int, Int]]:
-    """Per shard, from which other shards it borrows which regions."""
+def regions_nearby(shards: Shards) -> list[Index]:
+    """For every region those nearest to it, itself first, whose points are searched for its points'."""
     counts = np.zeros(shards.regions.n_regions, np.int64)
     for regions, count in shards.regions_of:
         counts[regions] += count
-    near = _nearest_regions(shards.means, counts)
-    out = []
+    return _nearest_regions(shards.means, counts)
+
+
+def _wanted(shards: Shards) -> list[dict[int, Int]]:
+    """Per shard, from which other shards it borrows which regions."""
+    near, out = regions_nearby(shards), []
     for p, (own, _) in enumerate(shards.regions_of):
         reach = np.unique(np.concatenate([near[r] for r in own]))
         lenders = (

@@ -19,10 +19,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from .._support.arrays import Float, Long
+from .._support.arrays import Float, Index, Long
 from .._support.robust import ordinary_limits
 from ..divergences import BregmanDivergence
-from ..lifting import Lifting, as_points, extremes, lifting_from_rows, middle_rows, smoothing_from
+from ..lifting import (
+    MANY,
+    Columns,
+    Lifting,
+    as_points,
+    extremes,
+    lifting_from_rows,
+    middle_rows,
+    smoothing_from,
+)
 from .executors import Executor, Reference
 
 SAMPLE = 65_536
@@ -38,6 +47,7 @@ class SlabFacts:
     stored: int
     nonzero: int
     extremes: tuple[float, float] | None  # None for a slab without rows
+    used: Index | None  # features that occur, of sparse data with very many
     sizes: Float  # Σ|x| of the rows asked for
     rows: list[Any]  # for each list of rows asked for, these rows, as float64
 
@@ -60,7 +70,7 @@ def survey_slab(
         points = slab_points(X)
         if points.shape[0] == 0:
             empty = [points[:0] for _ in wanted]
-            return SlabFacts(points.shape[1], sparse.issparse(points), 0, 0, None, np.zeros(0), empty)
+            return SlabFacts(points.shape[1], sparse.issparse(points), 0, 0, None, None, np.zeros(0), empty)
         rows = [points[places] for places in wanted]
         if not divergence.translation_invariant:
             _, points = divergence.prepare(points)
@@ -69,12 +79,17 @@ def survey_slab(
     stored = points.nnz if is_sparse else points.size
     sizes = np.asarray(abs(points).sum(axis=1), float).ravel()
     sizes = sizes if sized is None else sizes[sized]
-    return SlabFacts(points.shape[1], is_sparse, int(stored), int(nonzero), extremes(points), sizes, rows)
+    used = np.unique(points.indices).astype(np.intp) if is_sparse and points.shape[1] >= MANY else None
+    told = int(stored), int(nonzero), extremes(points), used
+    return SlabFacts(points.shape[1], is_sparse, *told, sizes, rows)
 
 
-def slab_means(X: Any, divergence: BregmanDivergence, low: float, high: float) -> tuple[int, Float]:
-    """How many rows have a size from ``low`` to ``high``, and their sum."""
+def slab_means(
+    X: Any, divergence: BregmanDivergence, low: float, high: float, columns: Columns | None
+) -> tuple[int, Float]:
+    """How many rows have a size from ``low`` to ``high``, and their sum, of the columns in use."""
     points = slab_points(X)
+    points = points if columns is None else columns.kept(points)
     if points.shape[0] == 0:
         return 0, np.zeros(points.shape[1])
     _, points = divergence.prepare(points)
@@ -122,15 +137,15 @@ def survey(
     found: list[SlabFacts] = executor.gather(
         executor.map("survey", survey_slab, slabs, list(starts[:-1]), each, wanted, sized)
     )
-    facts = _AllFacts(executor, slabs, found, n_points, divergence)
+    facts = _AllFacts(executor, slabs, found, n_points, divergence, np.ndim(smoothing) == 0)
     sample, rows = (_stacked([slab.rows[k] for slab in found if slab.extremes]) for k in range(2))
-    divergence, prepared = divergence.prepare(sample)
+    columns = facts.columns
+    divergence, prepared = divergence.prepare(sample if columns is None else columns.kept(sample))
     baseline = smoothing_from(facts, divergence, smoothing)
-    is_sparse = (
-        facts.is_sparse and divergence.separable and 3 * facts.stored <= 2 * n_points * facts.n_features
-    )
+    few = columns is not None or 3 * facts.stored <= 2 * n_points * facts.width
+    is_sparse = facts.is_sparse and divergence.separable and few
     rows = prepared if is_sparse else rows.toarray() if sparse.issparse(rows) else rows
-    lifting = lifting_from_rows(divergence, baseline, is_sparse, rows)
+    lifting = lifting_from_rows(divergence, baseline, is_sparse, rows, columns)
     return Survey(lifting, sample, n_points, facts.stored / n_points)
 
 
@@ -144,6 +159,7 @@ class _AllFacts:
         found: list[SlabFacts],
         n_points: int,
         divergence: BregmanDivergence,
+        same_smoothing: bool,
     ) -> None:
         self._executor, self._slabs, self._found, self._divergence = executor, slabs, found, divergence
         self._means: Float | None = None
@@ -160,21 +176,27 @@ class _AllFacts:
                 f"X needs parts that are all dense or all sparse; the first is {names[kinds[0]]}, "
                 f"part {at} is {names[not kinds[0]]}"
             )
-        self.is_sparse, self.n_features = kinds[0], widths[0]
+        self.is_sparse, self.width = kinds[0], widths[0]
         self.stored = sum(slab.stored for slab in found)
+        self.columns = self._in_use() if divergence.separable and same_smoothing else None
+        self.n_features = self.width if self.columns is None else len(self.columns.used) + 1
+
+    def _in_use(self) -> Columns | None:
+        used = [slab.used for slab in self._found if slab.used is not None]
+        return Columns.among(np.unique(np.concatenate(used)), self.width) if used else None
 
     def extremes(self) -> tuple[float, float]:
         ends = [slab.extremes for slab in self._found if slab.extremes]
         return min(low for low, _ in ends), max(high for _, high in ends)
 
     def nonzero_share(self) -> float:
-        return sum(slab.nonzero for slab in self._found) / (self.n_points * self.n_features)
+        return sum(slab.nonzero for slab in self._found) / (self.n_points * self.width)
 
     def ordinary_means(self) -> Float:  # (d,)
         if self._means is None:
             low, high = ordinary_limits(np.concatenate([slab.sizes for slab in self._found]))
             count = len(self._slabs)
-            each: list[list[Any]] = [[self._divergence] * count, [low] * count, [high] * count]
+            each = [[given] * count for given in (self._divergence, low, high, self.columns)]
             sums = self._executor.gather(self._executor.map("means", slab_means, self._slabs, *each))
             self._means = np.sum([total for _, total in sums], axis=0) / sum(n for n, _ in sums)
         return self._means
