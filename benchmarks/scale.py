@@ -1,5 +1,7 @@
-"""Beyond one machine's memory, and on several workers: quality, traffic, price and files; see docs/scale.md.
+"""Beyond one machine's memory, and on several workers: what is equal, quality, traffic, price and files; see
+docs/scale.md.
 
+python benchmarks/scale.py equality blobs|mnist|news  # 1, 2 and 4 workers beside the local operator
 python benchmarks/scale.py quality blobs|mnist|news   # bound per row and accuracy beside one machine's tree
 python benchmarks/scale.py traffic --points 2000000   # bytes of a product over all connections
 python benchmarks/scale.py price --points 5000000     # two workers beside one process of two threads
@@ -9,6 +11,7 @@ python benchmarks/scale.py files --points 50000000    # out of core: seconds by 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import subprocess
@@ -68,6 +71,54 @@ def corpus(name: str) -> tuple[Any, Any, str]:
     return sparse.csr_array(parts, shape=file["shape"]), file["labels"], "gid"
 
 
+# -- equality -----------------------------------------------------------------------------------------------
+
+
+def equality(name: str, near: int) -> None:
+    """Bytes of 1, 2 and 4 workers, and how far they are from the local operator on the same tree."""
+    from distributed import Client
+
+    X, _, divergence = corpus(name)
+    v = np.random.default_rng(0).random((X.shape[0], 3))
+    digests = {}
+    for n_workers in (1, 2, 4):
+        with cluster(n_workers) as made, Client(made) as client:
+            op = bvdt.dask.transition_matrix(
+                in_parts(X, 8), divergence, near=near, random_state=0, client=client
+            )
+            labels = bvdt.dask.propagate_labels(op, v, alpha=0.9, n_iter=5)
+            found = [op.tree.size, op.tree.order, op.q, op @ v, op.T @ v, labels, np.float64(op.lower_bound)]
+            digests[n_workers] = hashlib.sha256(b"".join(each.tobytes() for each in found)).hexdigest()[:16]
+            tree, n_shards, bandwidth = op.tree.validate(), op.n_shards, op.bandwidth
+            local = op.to_local() if near and n_workers == 4 else None
+    told = {"data": name, "near": near, "shards": n_shards, "bytes": digests}
+    if local is None:
+        local = bvdt.transition_matrix(X, divergence, tree=tree)
+        q, ours = local.partition.q, found[2]
+        told["q"] = float(np.abs(ours - q).max())
+        told["q, of itself"] = float((np.abs(ours - q) / np.where(q > 0, q, 1)).max())
+        told["bandwidth, of itself"] = abs(bandwidth / local.bandwidth - 1)
+    told["bound, of itself"] = abs(float(found[6]) / local.lower_bound - 1)
+    theirs = (local @ v, local.T @ v, bvdt.propagate_labels(local, v, alpha=0.9, n_iter=5))
+    for title, a, b in zip(("Q v", "Q' v", "labels"), found[3:6], theirs, strict=True):
+        told[title] = float(np.abs(a - b).max())
+    print(json.dumps(told), flush=True)
+
+
+def in_parts(X: Any, n_parts: int) -> Any:
+    """A Dask array of dense or CSR parts."""
+    import dask.array as da
+
+    import dask
+
+    cuts = np.linspace(0, X.shape[0], n_parts + 1).astype(int)
+    shape, meta = X.shape[1:], sparse.csr_array((0, X.shape[1])) if sparse.issparse(X) else np.zeros((0, 0))
+    parts = [
+        da.from_delayed(dask.delayed(X[a:b]), (int(b - a), *shape), meta=meta) for a, b in pairwise(cuts)
+    ]
+    return da.concatenate(parts)
+
+
 # -- quality ------------------------------------------------------------------------------------------------
 
 
@@ -80,13 +131,14 @@ def quality(name: str, near: int, seeds: int) -> None:
     slabs = [X[a:b] for a, b in pairwise(cuts)]
     options = {"near": near, "bandwidth": whole.bandwidth, "random_state": 0}
     sharded = build_operator(LocalExecutor(), slabs, np.diff(cuts).tolist(), divergence, **options)
-    bounds = [op.lower_bound / n for op in (whole, sharded)]
-    told = {"data": name, "shards": sharded.n_shards, "near": near, "bound": bounds}
-    local = sharded.to_local() if near else None
-    if local is not None:
-        told["accuracy"] = [
-            float(np.mean([_accuracy(op, y, seed) for seed in range(seeds)])) for op in (whole, local)
-        ]
+    trees = [op.members[0] if near else op for op in (whole, sharded.to_local())]
+    told = {"data": name, "shards": sharded.n_shards, "near": near}
+    told["bound per row, tree alone"] = [tree.lower_bound / n for tree in trees]
+    if near:
+        told["bound per row"] = [op.lower_bound / n for op in (whole, sharded)]
+        local = sharded.to_local()
+        told["accuracy"] = [[_accuracy(op, y, seed) for seed in range(seeds)] for op in (whole, local)]
+        told["mean accuracy"] = [float(np.mean(each)) for each in told["accuracy"]]
     print(json.dumps(told), flush=True)
 
 
@@ -314,7 +366,7 @@ def files_child(n_points: int, n_features: int, limit: str, folder: Path, n_prod
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("what", choices=["quality", "traffic", "price", "files", "files-child"])
+    parser.add_argument("what", choices=["equality", "quality", "traffic", "price", "files", "files-child"])
     parser.add_argument("data", nargs="?", default="blobs")
     parser.add_argument("--points", type=int, default=2_000_000)
     parser.add_argument("--features", type=int, default=20)
@@ -324,7 +376,9 @@ def main() -> None:
     parser.add_argument("--products", type=int, default=30)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
     given = parser.parse_args()
-    if given.what == "quality":
+    if given.what == "equality":
+        equality(given.data, given.near)
+    elif given.what == "quality":
         quality(given.data, given.near, given.seeds)
     elif given.what == "traffic":
         traffic(given.points, given.features, given.near)
