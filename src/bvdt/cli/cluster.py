@@ -31,6 +31,7 @@ def label_on_dask(
     _check(path, output, labels)
     need_dask()
     from ..dask import LabelPropagation
+    from ..dask.executor import workers_of
 
     options: dict[str, Any] = {"divergence": "squared_euclidean", "random_state": seed}
     options |= {name: value for name, value in chosen.items() if value is not None}
@@ -42,7 +43,7 @@ def label_on_dask(
             model = LabelPropagation(client=client, progress=progress, **options)
             model.fit(table.X(), table.y())
         op = model.operator_
-        session.say(f"{op.n_shards} shards on {len(client.scheduler_info(n_workers=-1)['workers'])} workers")
+        session.say(f"{op.n_shards} shards on {len(workers_of(client))} workers")
         session.result |= {"classes": model.classes_.tolist(), "shards": op.n_shards}
         with session.stage("write"):
             counts = _write(output, table, model)

@@ -149,7 +149,7 @@ class DaskExecutor:
         return f" ({paused} paused: their memory is full)" if paused else ""
 
     def _workers(self) -> list[dict[str, Any]]:
-        return list(self.client.scheduler_info(n_workers=-1)["workers"].values())
+        return list(workers_of(self.client).values())
 
     def _again_or_raise(self, future: Future, title: str, tried: int) -> None:
         error = future.exception() if future.status == "error" else None
@@ -187,6 +187,15 @@ def _title(futures: list[Future]) -> str:
 # -- before any work ----------------------------------------------------------------------------------------
 
 
+def workers_of(client: Client) -> dict[str, dict[str, Any]]:
+    """What the scheduler knows of each worker, by address.
+
+    ``Client.scheduler_info`` would tell it too, but a background update may empty it just before it is read.
+    """
+    told: dict[str, dict[str, Any]] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
+    return told
+
+
 def find_client(client: Client | None) -> Client:
     """The client given, or Dask's current one."""
     if client is not None:
@@ -212,7 +221,7 @@ def this_version() -> str:
 def check_workers(client: Client, patience: float = 30.0) -> None:
     """Every worker has this version of the package, or an error names the first that has not."""
     begin = time.monotonic()
-    while not client.scheduler_info(n_workers=-1)["workers"]:
+    while not workers_of(client):
         if time.monotonic() - begin > patience:
             raise RuntimeError(f"bvdt.dask needs a worker; the cluster has had none for {patience:.0f} s")
         time.sleep(0.1)
@@ -230,7 +239,7 @@ def check_memory(client: Client, n_bytes: float, purpose: str, remedy: str) -> N
     """Refuses work that no shard of which would fit into a worker's memory, and says by how much."""
     limits = {
         address: info["memory_limit"]
-        for address, info in client.scheduler_info(n_workers=-1)["workers"].items()
+        for address, info in workers_of(client).items()
         if info["memory_limit"]
     }
     if not limits:
