@@ -21,7 +21,9 @@ from .._support.running import n_threads
 from ..lifting import Lifted
 from ..tree import Clusters, Tree, split_levels, ward_tree_of_means
 
-_BATCH = 1 << 19  # values handled at once
+# Values handled at once: temporaries below the 128 KiB from which on an allocator may ask the system for new
+# pages each time, as it does in Dask's workers.
+_BATCH, _LEAST_BATCH = 15_000, 256  # values, rows
 _SMALL = 0.25  # of a shard's points: a group with fewer joins another one
 _FULL = 1.25  # of a shard's points: no group grows beyond by that
 
@@ -44,7 +46,7 @@ class Regions:
 
     def find(self, lifted: Lifted) -> Int:  # (N,)
         """The region of every point."""
-        step = lifted.n_points if lifted.is_sparse else max(1, _BATCH // lifted.n_features)
+        step = lifted.n_points if lifted.is_sparse else max(_LEAST_BATCH, _BATCH // lifted.n_features)
         side = self._sparse_side if lifted.is_sparse else self._dense_side
         out = np.empty(lifted.n_points, np.int32)
         for first in range(0, lifted.n_points, step):

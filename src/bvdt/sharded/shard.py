@@ -234,7 +234,8 @@ def solve(grown: Grown, bandwidth: float, n_jobs: int | None) -> tuple[Product, 
     tree = grown.tree
     partition = BlockPartition.coarsest(tree)
     found = optimum(grown.mean_divergence, tree, partition, bandwidth, n_jobs)
-    return Product(grown.size, grown.order, found.q), float(found.log_value[0])
+    # Copies: what is kept is not to hold the file that the tree may be mapped from.
+    return Product(grown.size.copy(), grown.order.copy(), found.q), float(found.log_value[0])
 
 
 def regions_in(home: Home) -> tuple[Long, Long]:
