@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-EXTRAS := plot,parquet,app,test,lint,docs
+EXTRAS := plot,parquet,app,dask,test,lint,docs
 CXX_FILES := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
 SOURCES := pyproject.toml constraints.txt requirements.lock CMakeLists.txt $(filter-out cpp/tests/%,$(CXX_FILES))
 

@@ -46,7 +46,7 @@ __all__ = [
     "transition_matrix",
 ]
 
-_ROOMS_ON_FIRST_USE = ("blending", "datasets", "documents", "estimators", "report")
+_ROOMS_ON_FIRST_USE = ("blending", "dask", "datasets", "documents", "estimators", "report")
 _NAMES_ON_FIRST_USE = {
     "LabelPropagation": "estimators",
     "Map": "estimators",

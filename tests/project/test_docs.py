@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import ast
 import re
 from pathlib import Path
 
@@ -48,6 +49,13 @@ def test_every_public_name_has_an_example_that_runs(name):
         test, out=told.append
     )
     assert not told, "".join(told)
+
+
+def test_every_public_name_of_the_dask_door_is_in_the_reference():
+    doors = (Path(bvdt.__file__).parent / "dask" / "__init__.py").read_text(encoding="utf-8")
+    names = ast.literal_eval(doors.split("__all__ = ")[1])
+    page = (DOCS / "reference" / "dask.md").read_text(encoding="utf-8")
+    assert [name for name in names if f":: bvdt.dask.{name}\n" not in page] == []
 
 
 def test_every_page_is_in_the_site():

@@ -23,6 +23,13 @@ def ordinary(values: Float) -> Mask:  # (N,) or (N, d), shape kept
     return np.asarray((away <= limit) | (limit == 0))
 
 
+def ordinary_limits(values: Float) -> tuple[float, float]:  # (N,)
+    """Between which values one is ``ordinary``: a rule that can be taken to others."""
+    middle = float(np.median(values))
+    limit = _FAR * float(np.quantile(np.abs(values - middle), _SHARE, method="inverted_cdf"))
+    return (middle - limit, middle + limit) if limit > 0 else (-np.inf, np.inf)
+
+
 def ordinary_rows(X: Any) -> Any:
     """X without the rows whose sum of sizes is out of the ordinary; X itself if there is none."""
     sizes = np.asarray(abs(X).sum(axis=1), float).ravel() if sparse.issparse(X) else np.abs(X).sum(axis=1)

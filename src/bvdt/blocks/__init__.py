@@ -1,6 +1,6 @@
 """Blocks of the matrix: partitions, their divergences, the best probabilities, finer partitions."""
 
-from .bandwidth import resolve_bandwidth
+from .bandwidth import resolve_bandwidth, resolve_bandwidth_of
 from .bound import Curve, bound_constant, bound_curve, coarsest_curve
 from .distinct import DistinctTree, distinct_tree
 from .optimum import Optimum, optimum
@@ -22,5 +22,6 @@ __all__ = [
     "optimum",
     "refined_blocks",
     "resolve_bandwidth",
+    "resolve_bandwidth_of",
     "sums_by_node",
 ]

@@ -36,6 +36,13 @@ def resolve_bandwidth(
     bandwidth: float | str, lifted: Lifted, mean_divergence: Float, curve: Callable[[float], Curve]
 ) -> float:
     """The bandwidth as a number, from a number, "auto" or "learn"; ``curve`` gives the bound at one."""
+    return resolve_bandwidth_of(bandwidth, effective_dimension(lifted), mean_divergence, curve)
+
+
+def resolve_bandwidth_of(
+    bandwidth: float | str, dimension: float, mean_divergence: Float, curve: Callable[[float], Curve]
+) -> float:
+    """``resolve_bandwidth`` without the points; of the divergences the least and greatest will do."""
     if isinstance(bandwidth, str):
         if bandwidth not in ("auto", "learn"):
             raise ValueError(f'bandwidth needs a number > 0, "auto" or "learn"; got {bandwidth!r}')
@@ -43,7 +50,7 @@ def resolve_bandwidth(
             return 1.0  # all points alike: every bandwidth gives the same matrix
         if bandwidth == "auto":
             return bandwidth_for_entropy(np.log(NEIGHBOURS), mean_divergence, curve)
-        return learned_bandwidth(effective_dimension(lifted), mean_divergence, curve)
+        return learned_bandwidth(dimension, mean_divergence, curve)
     if isinstance(bandwidth, bool) or np.ndim(bandwidth) != 0 or not 0 < bandwidth < np.inf:
         raise ValueError(f'bandwidth needs a finite number > 0, "auto" or "learn"; got {bandwidth!r}')
     least = max(float(mean_divergence.max(initial=0.0)) / _LARGEST, np.finfo(float).tiny)

@@ -70,6 +70,15 @@ Alpha = Annotated[
     Any,
     o.option("--alpha", help="Share taken from neighbours, 0-1, auto.", metavar="A", parser=o.parse_alpha),
 ]
+Dask = Annotated[
+    str | None,
+    o.option(
+        "--dask",
+        help="Parquet beyond memory: tcp://... or local.",
+        metavar="ADDRESS",
+        rich_help_panel=o.RARE,
+    ),
+]
 
 
 REASONS = 3  # labels named per document in a report
@@ -110,6 +119,7 @@ def propagate(
     holdout: Hidden = None,
     prior: Prior = None,
     alpha: Alpha = None,
+    dask: Dask = None,
     divergence: o.Divergence = None,
     bandwidth: o.Bandwidth = None,
     near: o.Near = None,
@@ -132,7 +142,22 @@ def propagate(
     more = suggest or 0, explain or 0, holdout, alpha, PRIORS[prior or "auto"], settings
     task = Task(output, escape_formulas, report, save, *more)
     session.result["command"] = "propagate"
-    if model is None:
+    if dask is not None:
+        made: dict[str, Any] = {
+            "--text": text,
+            "--missing": missing,
+            "--encoding": encoding,
+            "--report": report,
+        }
+        made |= {"--save": save, "--model": model, "--suggest": suggest, "--holdout": holdout}
+        made |= {"--prior": prior, "--trees": trees, "--scale": scale, "--ngrams": ngrams}
+        made |= {"--chars": chars, "--min-df": min_df, "--stop-words": stop_words, "--jobs": jobs}
+        _refuse(made, "--dask labels a table of numbers by the walk alone", "--dask")
+        from .cluster import label_on_dask
+
+        chosen = {"divergence": divergence, "alpha": alpha, "bandwidth": bandwidth, "near": near}
+        label_on_dask(session, input, output, labels, id, dask, seed, chosen)
+    elif model is None:
         _label(session, source, task)
     else:
         made = {"--labels": labels, "--save": save, "--suggest": suggest, "--holdout": holdout}
@@ -140,7 +165,7 @@ def propagate(
         made |= {"--alpha": alpha, "--divergence": divergence, "--bandwidth": bandwidth, "--near": near}
         made |= {"--trees": trees, "--scale": scale, "--ngrams": ngrams, "--chars": chars}
         made |= {"--min-df": min_df, "--stop-words": stop_words, "--missing": missing}
-        _refuse_with_model(made)
+        _refuse(made, "--model brings its own labels and settings", "--model")
         _predict(session, source, model, task)
     session.finish()
 
@@ -150,11 +175,10 @@ def _need_html(report: Path | None) -> None:
         raise ValueError(f"{report} needs the suffix .html: a report is a page for the browser")
 
 
-def _refuse_with_model(made: dict[str, Any]) -> None:
+def _refuse(made: dict[str, Any], reason: str, option: str) -> None:
     useless = [name for name, value in made.items() if value is not None and value is not False]
     if useless:
-        names = ", ".join(useless)
-        raise ValueError(f"--model brings its own labels and settings; leave out {names}, or --model")
+        raise ValueError(f"{reason}; leave out {', '.join(useless)}, or {option}")
 
 
 # -- labels from labels ------------------------------------------------------------------------------------

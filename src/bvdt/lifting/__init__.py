@@ -1,19 +1,29 @@
 """From data to the lifted form d_ij = u_i + w_j − ⟨x_i, h_j⟩, which spares the other rooms φ."""
 
-from .columns import Columns
+from .columns import MANY, Columns
 from .hashes import row_hashes
-from .lifted import Lifted, Lifting, lift, shifted
+from .lifted import Lifted, Lifting, lift, lifting_from_rows, middle_rows, shifted
 from .pairs import pair_divergences, pair_dots
-from .points import check_readable
+from .points import as_points, check_readable, extremes
+from .rounding import refuse_rounding
+from .smoothing import Facts, smoothing_from
 
 __all__ = [
+    "MANY",
     "Columns",
+    "Facts",
     "Lifted",
     "Lifting",
+    "as_points",
     "check_readable",
+    "extremes",
     "lift",
+    "lifting_from_rows",
+    "middle_rows",
     "pair_divergences",
     "pair_dots",
+    "refuse_rounding",
     "row_hashes",
     "shifted",
+    "smoothing_from",
 ]

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from .._support.arrays import Float, Index
 
-_MANY = 1 << 20  # features from which on it is looked whether they are used
+MANY = 1 << 20  # features from which on it is looked whether they are used
 _RARE = 16  # features per feature in use from which on the others are left out
 
 
@@ -24,10 +24,13 @@ class Columns:
     @classmethod
     def of(cls, X: Any) -> Columns | None:
         """Of a CSR array; None where nothing is gained."""
-        if X.shape[1] < _MANY:
-            return None
-        used = np.unique(X.indices).astype(np.intp)
-        return cls(used, int(X.shape[1])) if _RARE * (len(used) + 1) < X.shape[1] else None
+        return None if X.shape[1] < MANY else cls.among(np.unique(X.indices), int(X.shape[1]))
+
+    @classmethod
+    def among(cls, used: Any, width: int) -> Columns | None:
+        """From the features that occur, ascending; None where nothing is gained."""
+        used = np.asarray(used, np.intp)
+        return cls(used, width) if width >= MANY and _RARE * (len(used) + 1) < width else None
 
     def kept(self, X: Any) -> Any:  # CSR (n, width) -> CSR (n, m + 1)
         """X in the new numbers, without what lies elsewhere."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .._support import memory
@@ -114,6 +114,14 @@ class Lifted:
             self.n_features,
         )
 
+    def slice(self, first: int, last: int) -> Lifted:
+        """Points first … last − 1, sharing memory where they are dense."""
+        if first == 0 and last == self.n_points:
+            return self
+        X = self.X[first:last]
+        H = X if self.H is self.X else self.H[first:last]
+        return Lifted(self.u[first:last], self.w[first:last], X, H, self.base, self.lifting)
+
     def divergences(self, rows: Any, centres: Any) -> Float:  # (n_rows, n_centres)
         """Exact divergences d_ij of chosen rows against chosen centres, never below 0."""
         inner = self.X[rows] @ self.H[centres].T
@@ -190,6 +198,28 @@ def _some_rows(X: Any) -> Any:
 def _middle(X: Float) -> Float:  # (N, d) -> (d,)
     """Each column's median, found on some rows: one far point would move the mean away from all others."""
     return np.asarray(np.median(_some_rows(X), axis=0))
+
+
+def middle_rows(n_points: int) -> NDArray[np.int64]:  # (≤ 512,)
+    """The rows on which the data's middle is found."""
+    if n_points <= _MIDDLE:
+        return np.arange(n_points)
+    return np.random.default_rng(0).choice(n_points, _MIDDLE, replace=False)
+
+
+def lifting_from_rows(
+    divergence: BregmanDivergence,
+    baseline: Float,
+    is_sparse: bool,
+    rows: Any,
+    columns: Columns | None = None,
+) -> Lifting:
+    """The map of data of which only some rows are at hand, dense ones being ``middle_rows``."""
+    offset = None
+    if divergence.translation_invariant:
+        offset = _far_columns(rows) if is_sparse else _middle(rows)
+    scale = divergence.smoothing_scale(baseline)
+    return Lifting(divergence, baseline, scale, offset, is_sparse, columns)
 
 
 def _far_columns(X: Any) -> Float | None:  # CSR (N, d) -> (d,)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,22 +17,66 @@ from .points import extremes
 FEW_ZEROS = 0.1  # from this share of nonzero entries on, a zero is a small value rather than an absence
 
 
+class Facts(Protocol):
+    """What smoothing asks of the data: of an array at hand (``DataFacts``), or of data in many places."""
+
+    @property
+    def n_features(self) -> int: ...
+
+    def extremes(self) -> tuple[float, float]:
+        """Least and greatest value."""
+
+    def nonzero_share(self) -> float:
+        """Share of the entries that are not zero."""
+
+    def ordinary_means(self) -> Float:  # (d,)
+        """Mean of each feature over the ordinary rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class DataFacts:
+    """The facts of an array or a sparse matrix."""
+
+    X: Any  # (N, d)
+    width: int | None = None  # features that X leaves out counted in
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    def extremes(self) -> tuple[float, float]:
+        return extremes(self.X)
+
+    def nonzero_share(self) -> float:
+        return nonzero_share(self.X, self.width)
+
+    def ordinary_means(self) -> Float:  # (d,)
+        return np.asarray(ordinary_rows(self.X).mean(axis=0), dtype=float).ravel()
+
+
 def resolve_smoothing(
     X: Any, divergence: BregmanDivergence, smoothing: float | str | ArrayLike, width: int | None = None
 ) -> Float:  # (d,)
     """The baseline of every feature; zeros for none. ``width`` counts features that X leaves out, too."""
-    n_features = X.shape[1]
+    return smoothing_from(DataFacts(X, width), divergence, smoothing)
+
+
+def smoothing_from(
+    facts: Facts, divergence: BregmanDivergence, smoothing: float | str | ArrayLike
+) -> Float:  # (d,)
+    """``resolve_smoothing`` of data that are known by their facts."""
+    n_features = facts.n_features
     if isinstance(smoothing, str) and smoothing not in ("auto", "background"):
         raise ValueError(f'smoothing needs a number, an array, "background" or "auto"; got {smoothing!r}')
     if divergence.translation_invariant:
         return np.zeros(n_features)  # a shift of all points changes no divergence
     if isinstance(smoothing, str) and smoothing == "auto":
-        inside = divergence.domain.contains(extremes(X)).all()
+        inside = divergence.domain.contains(facts.extremes()).all()
         smoothing = 0.0 if inside or divergence.auto_smoothing is None else divergence.auto_smoothing
-        if not inside and divergence.dense_smoothing is not None and nonzero_share(X, width) > FEW_ZEROS:
-            smoothing = divergence.dense_smoothing * float(ordinary_rows(X).mean())
+        if not inside and divergence.dense_smoothing is not None and facts.nonzero_share() > FEW_ZEROS:
+            smoothing = divergence.dense_smoothing * float(facts.ordinary_means().mean())
     if isinstance(smoothing, str):
-        return background(X, divergence)
+        return _background(facts.ordinary_means(), divergence, divergence.background_share)
     return _given(smoothing, n_features)
 
 
@@ -47,7 +92,10 @@ def background(X: Any, divergence: BregmanDivergence, share: float | None = None
     A feature that never occurs gets what the rarest one has; with no feature at all, the share itself.
     """
     share = divergence.background_share if share is None else share
-    mean = np.asarray(ordinary_rows(X).mean(axis=0), dtype=float).ravel()
+    return _background(DataFacts(X).ordinary_means(), divergence, share)
+
+
+def _background(mean: Float, divergence: BregmanDivergence, share: float) -> Float:  # (d,) -> (d,)
     if (mean < 0).any():
         raise ValueError(
             f'smoothing="background" needs features with a mean >= 0; '

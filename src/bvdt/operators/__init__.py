@@ -1,9 +1,11 @@
 """Transition matrices as linear operators: one tree, a forest, a near field, the exact matrix, new points."""
 
+from .base import RealOperator
 from .build import transition_matrix
 from .exact import exact_rows, exact_transition_matrix
 from .forest import ForestOperator
 from .near_field import NearField, near_weights
+from .neighbours import nearest_centres
 from .ordered import in_tree_order
 from .products import CoarsestProduct
 from .single_tree import TransitionOperator
@@ -14,6 +16,7 @@ __all__ = [
     "CoarsestProduct",
     "ForestOperator",
     "NearField",
+    "RealOperator",
     "SymmetrizedOperator",
     "TransitionOperator",
     "WalkOperator",
@@ -21,5 +24,6 @@ __all__ = [
     "exact_transition_matrix",
     "in_tree_order",
     "near_weights",
+    "nearest_centres",
     "transition_matrix",
 ]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _core
-from .._support.arrays import Float, Int
+from .._support.arrays import Float, Int, Long
 from .._support.progress import Progress, stage
 from .._support.running import n_threads
 from ..lifting import Lifted, pair_divergences
@@ -33,17 +33,21 @@ def nearest_centres(
     rng: np.random.Generator,
     n_jobs: int | None = None,
     progress: Progress = False,
+    *,
+    rows: int | None = None,
 ) -> tuple[Int, Float]:  # (N, k) ×2
     """Each point's k nearest centres and their divergences, ascending; −1 and +∞ where fewer were found.
 
+    ``rows``: only the lists of so many first points are wanted, (rows, k); the others are centres alone.
     O(N·PAIRS + (N/CELL)²) time, for sparse data O(N·CHUNK).
     """
+    rows = lifted.n_points if rows is None else rows
     indices, divergences = np.full((lifted.n_points, k), -1, np.int32), np.full((lifted.n_points, k), np.inf)
     if lifted.is_sparse or lifted.n_points <= CHUNK:
         _search_chunks(lifted, indices, divergences, rng, n_jobs, progress)
-        return _exactly(lifted, indices, n_jobs)
-    _search_cells(lifted, indices, divergences, rng, n_jobs, progress)
-    return indices, divergences
+        return _exactly(lifted, indices[:rows], n_jobs)
+    _search_cells(lifted, indices, divergences, rng, n_jobs, progress, rows)
+    return indices[:rows], divergences[:rows]
 
 
 def _search_chunks(
@@ -76,10 +80,11 @@ def _search_cells(
     rng: np.random.Generator,
     n_jobs: int | None,
     progress: Progress,
+    rows: int,
 ) -> None:
     """Fills the lists from the nearest cells; ascending by divergence in double precision, then by index."""
-    order, bounds = cut_into_chunks(lifted, CELL, rng, n_jobs)
-    threads, n_cells = n_threads(n_jobs), len(bounds) - 1
+    order, bounds, n_cells = _cut_into_cells(lifted, rows, rng, n_jobs)
+    threads = n_threads(n_jobs)
     cells = _core.Cells(lifted.X, lifted.H, lifted.u, lifted.w, order, bounds, threads)
     pairs = max(PAIRS, 8 * indices.shape[1])
     step = 512 * threads  # short kernel calls, so that Ctrl-C is answered between them
@@ -88,6 +93,18 @@ def _search_cells(
             last = min(first + step, n_cells)
             cells.search(first, last, pairs, indices, divergences, threads)
             advance(last - first)
+
+
+def _cut_into_cells(
+    lifted: Lifted, rows: int, rng: np.random.Generator, n_jobs: int | None
+) -> tuple[Int, Long, int]:  # (N,), (n_cells + 1,), cells of the points with lists
+    """Cells of the points whose lists are wanted, then cells of the others."""
+    order, bounds = cut_into_chunks(lifted.slice(0, rows), CELL, rng, n_jobs)
+    if rows == lifted.n_points:
+        return order, bounds, len(bounds) - 1
+    others, more = cut_into_chunks(lifted.slice(rows, lifted.n_points), CELL, rng, n_jobs)
+    both = np.concatenate([order, others + np.int32(rows)])
+    return both, np.concatenate([bounds, rows + more[1:]]), len(bounds) - 1
 
 
 def _exactly(lifted: Lifted, indices: Int, n_jobs: int | None) -> tuple[Int, Float]:

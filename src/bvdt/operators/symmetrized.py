@@ -12,16 +12,16 @@ from scipy.sparse import diags_array
 from .._support.arrays import Float
 from .base import RealOperator
 
-_UNREACHED = 1e-12  # sum of a column of Q, of which 1 is usual
-_WHISPER = 1e-30  # weight of such a point's own row: enough to be labelled by the others
-_FEW = 16  # such points; where there are more, they are no exception
+UNREACHED = 1e-12  # sum of a column of Q, of which 1 is usual
+WHISPER = 1e-30  # weight of such a point's own row: enough to be labelled by the others
+FEW = 16  # such points; where there are more, they are no exception
 
 
 def _links(operator: Any, unreached: NDArray[np.intp]) -> Float:  # (N, n_unreached)
     """(W + Wᵀ)/2 between all points and those few; in W the rows of these count next to nothing."""
     ends = np.zeros((operator.shape[0], len(unreached)))
     ends[unreached, np.arange(len(unreached))] = 1
-    return np.asarray((_WHISPER * (operator.T @ ends) + operator @ ends) / 2)
+    return np.asarray((WHISPER * (operator.T @ ends) + operator @ ends) / 2)
 
 
 class SymmetrizedOperator(RealOperator):
@@ -29,7 +29,7 @@ class SymmetrizedOperator(RealOperator):
 
     ``degrees`` is the diagonal of D; D^(1/2)·1 is the eigenvector of eigenvalue 1.
 
-    The row of a point that no walk reaches, with a column of Q that adds up to less than ``_UNREACHED``,
+    The row of a point that no walk reaches, with a column of Q that adds up to less than ``UNREACHED``,
     counts next to nothing: a tree ties that row over all points, and in the mean with the transpose one far
     point would link every point with every other (theory: The symmetrised walk).
     """
@@ -42,8 +42,8 @@ class SymmetrizedOperator(RealOperator):
         degrees = self.mean_with_transpose(ones)
         # Rows of a walk sum to 1: a degree of ½ is a column of zeros, but for rounding.
         if getattr(operator, "rows_sum_to_one", False) and (2 * degrees - 1 < 1e-9).any():
-            unreached = np.flatnonzero(operator.T @ ones < _UNREACHED)
-            if 0 < len(unreached) <= _FEW:
+            unreached = np.flatnonzero(operator.T @ ones < UNREACHED)
+            if 0 < len(unreached) <= FEW:
                 self._unreached, self._beside = unreached, _links(operator, unreached)
                 degrees = self.mean_with_transpose(ones)
         self.degrees: Float = np.asarray(degrees, np.float64)
@@ -106,5 +106,5 @@ class SymmetrizedOperator(RealOperator):
         """S as a dense array."""
         Q = self.operator.toarray()
         if self._unreached is not None:
-            Q[self._unreached] *= _WHISPER
+            Q[self._unreached] *= WHISPER
         return np.asarray(self._scale[:, None] * (Q + Q.T) / 2 * self._scale)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,8 +55,18 @@ def cut_into_chunks(
 
 def split(clusters: Clusters, chunk: int, rng: np.random.Generator, threads: int) -> tuple[Int, Long]:
     """Chunks of at most ``chunk`` clusters: c is order[bounds[c] : bounds[c + 1]]."""
+    order, bounds = np.arange(len(clusters.weight), dtype=np.int32), np.array([0, len(clusters.weight)])
+    for finer in split_levels(clusters, chunk, order, rng, threads):
+        bounds = finer
+    return order, bounds
+
+
+def split_levels(
+    clusters: Clusters, chunk: int, order: Int, rng: np.random.Generator, threads: int
+) -> Iterator[Long]:
+    """The bounds after each level of cuts, from one segment down; ``order`` is sorted along with them."""
     n = len(clusters.weight)
-    order, bounds = np.arange(n, dtype=np.int32), np.array([0, n])
+    bounds = np.array([0, n])
     patience = 2 * math.log2(n / chunk) + 8 if n > chunk else 0.0
     level = 0
     while np.diff(bounds).max() > chunk:
@@ -64,5 +75,5 @@ def split(clusters: Clusters, chunk: int, rng: np.random.Generator, threads: int
         seed = int(rng.integers(2**63))
         call = (*clusters.arrays, clusters.weight, order, bounds, chunk, side, seed, threads)
         bounds = _core.split_level(*call)
+        yield bounds
         level += 1
-    return order, bounds

@@ -78,6 +78,26 @@ def ward_tree(
     return limit_depth(Tree.from_merges(linkage), most=int(4 * math.log2(n_points) + 50))
 
 
+def ward_tree_of_means(
+    x: Float,  # (n, d)
+    h: Float,  # (n, d)
+    weight: Float,  # (n,)
+    *,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Tree:
+    """Ward tree whose leaves are clusters, known by their means in lifted form and their weights."""
+    linkage = np.empty((len(weight) - 1, 2), np.int32)
+    clusters = Clusters((np.ascontiguousarray(x), np.ascontiguousarray(h)), np.asarray(weight, float))
+    chunks = [_SMALL, _SMALL]
+    _agglomerate(clusters, linkage, chunks, _DENSE[2], generator(random_state), n_threads(n_jobs), _untold)
+    return Tree.from_merges(linkage)
+
+
+def _untold(_: int) -> None:
+    """Progress of work too short to be told."""
+
+
 def _require_memory(largest: int, lifted: Lifted, threads: int) -> None:
     """MemoryError unless every thread can agglomerate a chunk of the largest size."""
     each = 12.0 * largest**2 + (0.0 if lifted.is_sparse else 24.0 * largest * lifted.n_features)

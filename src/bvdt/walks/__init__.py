@@ -1,7 +1,13 @@
 """What one does with a transition matrix: functions of any linear operator, sparse matrix or array."""
 
 from .choosing import choose_alpha
-from .class_scores import balanced_scores, class_distributions, match_class_mass, suggestion_scores
+from .class_scores import (
+    balance_power,
+    balanced_scores,
+    class_distributions,
+    match_class_mass,
+    suggestion_scores,
+)
 from .contributions import label_contributions, largest_contributions
 from .inputs import as_square, symmetrized
 from .pagerank import pagerank, stationary_distribution
@@ -11,6 +17,7 @@ from .suggesting import suggest_points
 
 __all__ = [
     "as_square",
+    "balance_power",
     "balanced_scores",
     "choose_alpha",
     "class_distributions",

@@ -34,12 +34,16 @@ def balanced_scores(scores: Float, counts: Float) -> Float:  # (N, k), (k,) -> (
     known = np.flatnonzero(counts > 0)
     if len(known) < 2:
         return scores
-    labels = counts[known] / counts[known].sum()
     reached = scores[scores.any(axis=1)][:, known]
-    found = np.bincount((reached / counts[known]).argmax(axis=1), minlength=len(known)) + 1.0
+    found = np.bincount((reached / counts[known]).argmax(axis=1), minlength=len(known)).astype(float)
+    return np.asarray(scores / np.where(counts > 0, counts, 1.0) ** balance_power(found, counts[known]))
+
+
+def balance_power(found: Float, counts: Float) -> float:  # (k,) ×2
+    """γ of ``balanced_scores`` from how many points the balanced scores give each class that has labels."""
+    labels, found = counts / counts.sum(), found + 1.0
     skew = float((labels * np.log(labels * found.sum() / found)).sum())
-    gamma = min(1.0, max(0.5, 0.5 + 2.5 * (skew - 0.1)))
-    return np.asarray(scores / np.where(counts > 0, counts, 1.0) ** gamma)
+    return min(1.0, max(0.5, 0.5 + 2.5 * (skew - 0.1)))
 
 
 def match_class_mass(P: Float, unlabelled: NDArray[np.bool_], prior: Float) -> Float:  # (N, k) -> (N, k)

@@ -1,0 +1,208 @@
+"""Label propagation for data in many places, with the manners of ``bvdt.LabelPropagation``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._support.arrays import Float, Int
+from .._support.progress import Progress
+from ..divergences import BregmanDivergence
+from ..estimators._labels import one_hot, unlabelled_points
+from ..sharded import Columns
+from ..sharded import columns as column
+from ..sharded.labels import distributions, spread_scores, walk_scores
+from ..sharded.new_points import new_distributions
+from .inputs import labels_of, slabs_of
+from .walk import DaskOperator, as_dask_array, transition_matrix
+
+MODES = ("spread", "walk")
+
+
+class LabelPropagation:
+    """Classes of all points from the labels of a few, by y ← α·M·y + (1 − α)·y⁰, Eq. (29), on Dask.
+
+    Parameters
+    ----------
+    divergence, bandwidth, smoothing, near, shard_points, random_state
+    client, memory_limit, folder, n_jobs, retries, progress
+        Those of ``bvdt.dask.transition_matrix``.
+    alpha, n_iter, tol, class_balance
+        Those of ``bvdt.LabelPropagation``.
+    mode : "spread" or "walk", default="spread"
+        "walk": M is the transition matrix. "spread": M is its symmetrised form.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    transduction_ : Dask array of shape (n_points,)
+        Class of each point of the fit, in X's order.
+    label_distributions_ : Dask array of shape (n_points, n_classes)
+        Its probabilities; rows sum to 1.
+    n_iter_ : int
+        Products taken.
+    operator_ : DaskOperator
+        To be given to ``fit`` for other labels of the same points.
+    """
+
+    classes_: NDArray[Any]
+    operator_: DaskOperator
+
+    def __init__(
+        self,
+        divergence: str | BregmanDivergence = "gid",
+        *,
+        bandwidth: float | str = "auto",
+        smoothing: float | str | ArrayLike = "auto",
+        near: int = 10,
+        shard_points: int | None = None,
+        random_state: Any = None,
+        alpha: float = 0.9,
+        n_iter: int = 300,
+        tol: float = 1e-4,
+        mode: str = "spread",
+        class_balance: bool = True,
+        client: Any = None,
+        memory_limit: float | str | None = None,
+        folder: str | None = None,
+        n_jobs: int | None = None,
+        retries: int = 2,
+        progress: Progress = False,
+    ) -> None:
+        self.divergence = divergence
+        self.bandwidth = bandwidth
+        self.smoothing = smoothing
+        self.near = near
+        self.shard_points = shard_points
+        self.random_state = random_state
+        self.alpha = alpha
+        self.n_iter = n_iter
+        self.tol = tol
+        self.mode = mode
+        self.class_balance = class_balance
+        self.client = client
+        self.memory_limit = memory_limit
+        self.folder = folder
+        self.n_jobs = n_jobs
+        self.retries = retries
+        self.progress = progress
+
+    def fit(self, X: Any = None, y: Any = None, *, operator: DaskOperator | None = None) -> LabelPropagation:
+        """Propagate the labels y over the points X.
+
+        Parameters
+        ----------
+        X : Dask array or DataFrame of shape (n_points, n_features), or an array; None with ``operator``.
+        y : Dask array or Series, or array, of shape (n_points,)
+            Unlabelled: −1 or NaN among numbers, "" among strings.
+        operator : DaskOperator, default=None
+            The points' transition matrix if it is there already: new labels then cost only products.
+        """
+        if self.mode not in MODES:
+            raise ValueError(f"mode needs one of {', '.join(MODES)}; got {self.mode!r}")
+        if y is None:
+            raise ValueError("LabelPropagation requires y to be passed, but the target y is None")
+        if X is None and operator is None:
+            raise ValueError("LabelPropagation.fit needs X or operator; both are None")
+        op = operator if operator is not None else self._operator(X)
+        executor, layout = op.shards.executor, op.shards.layout
+        slabs = labels_of(y, layout.lengths.tolist(), executor)
+        known = executor.gather(executor.map("labels", known_labels, slabs))
+        self.classes_ = _classes(known)
+        k = len(self.classes_)
+        classes = executor.put(self.classes_)
+        encoded = executor.map("labels", encoded_labels, slabs, [classes] * len(slabs))
+        Y0 = column.from_slabs(executor, layout, encoded, k, np.float64, op.places)
+        counts = np.sum([self._counts(labels, n) for labels, n in known], axis=0)
+        solve = spread_scores if self.mode == "spread" else walk_scores
+        scores, self.n_iter_ = solve(op, Y0, self.alpha, self.n_iter, self.tol)
+        self._distributions, best = distributions(op, scores, counts, self.class_balance)
+        self.operator_ = op
+        self.label_distributions_ = op.to_dask(self._distributions)
+        self.transduction_ = self._named(op, best, classes)
+        return self
+
+    def _operator(self, X: Any) -> DaskOperator:
+        names = ("bandwidth", "smoothing", "near", "shard_points", "random_state", "client")
+        more = ("memory_limit", "folder", "n_jobs", "retries", "progress")
+        options = {name: getattr(self, name) for name in (*names, *more)}
+        return transition_matrix(X, self.divergence, **options)
+
+    def _counts(self, labels: NDArray[Any], count: Int) -> Float:  # (k,)
+        out = np.zeros(len(self.classes_))
+        out[np.searchsorted(self.classes_, labels)] = count
+        return out
+
+    def _named(self, op: DaskOperator, best: Columns, classes: Any) -> Any:
+        """Class names of every row, as a Dask array."""
+        executor = op.shards.executor
+        slabs = column.to_slabs(executor, op.shards.layout, best)
+        named = executor.map("classes", class_names, slabs, [classes] * len(slabs))
+        return as_dask_array(executor, named, op.shards.layout.lengths.tolist(), None, self.classes_.dtype)
+
+    def predict_proba(self, X: Any) -> Any:  # Dask array (n_new, n_classes)
+        """Probabilities of the classes of new points: the mean of their nearest fitted points', by nearness.
+
+        A new point is compared with the points of the shards that hold the regions nearest to its own.
+        """
+        return self._predict(X, None)
+
+    def predict(self, X: Any) -> Any:  # Dask array (n_new,)
+        """Most probable class of each new point."""
+        return self._predict(X, self.classes_)
+
+    def _predict(self, X: Any, classes: NDArray[Any] | None) -> Any:
+        if not hasattr(self, "operator_"):
+            raise ValueError("LabelPropagation needs fit before predict; it was not called")
+        shards = self.operator_.shards
+        executor, new = shards.executor, slabs_of(X, shards.executor)
+        slabs = new_distributions(shards, self._distributions, new.parts, self.operator_.bandwidth)
+        if classes is None:
+            return as_dask_array(executor, slabs, new.lengths, len(self.classes_), np.float64)
+        slabs = executor.map("classes", best_names, slabs, [executor.put(classes)] * len(slabs))
+        return as_dask_array(executor, slabs, new.lengths, None, classes.dtype)
+
+
+def _classes(known: list[tuple[NDArray[Any], Int]]) -> NDArray[Any]:
+    found = [labels for labels, _ in known if len(labels)]
+    if not found:
+        raise ValueError("y needs at least one label; every point is unlabelled")
+    return np.unique(np.concatenate(found))
+
+
+# -- on slabs and shards ------------------------------------------------------------------------------------
+
+
+def known_labels(y: Any) -> tuple[NDArray[Any], Int]:
+    """The labels of a slab, ascending, and how many points have each."""
+    y = _labels(y)
+    labels, counts = np.unique(y[~unlabelled_points(y)], return_counts=True)
+    return labels, counts.astype(np.int32)
+
+
+def _labels(y: Any) -> NDArray[Any]:
+    y = y.to_numpy() if hasattr(y, "to_numpy") else y
+    y = np.asarray(y)
+    if y.dtype.kind == "O":  # names, with "" for what is missing
+        missing = unlabelled_points(y)
+        y = np.array(["" if gone else label for label, gone in zip(y, missing, strict=True)])
+    return np.asarray(y)
+
+
+def encoded_labels(y: Any, classes: NDArray[Any]) -> Float:  # (n, k)
+    """y⁰ of Eq. (29), one column per class."""
+    y = _labels(y)
+    codes = np.full(len(y), -1, np.intp)
+    labelled = ~unlabelled_points(y)
+    codes[labelled] = np.searchsorted(classes, y[labelled])
+    return one_hot(codes, len(classes))
+
+
+def class_names(codes: Int, classes: NDArray[Any]) -> NDArray[Any]:  # (n, 1) -> (n,)
+    return np.asarray(classes[codes[:, 0]])
+
+
+def best_names(P: Float, classes: NDArray[Any]) -> NDArray[Any]:  # (n, k) -> (n,)
+    return np.asarray(classes[P.argmax(axis=1)])

@@ -1,0 +1,31 @@
+"""Tasks that stay where their shard is.
+
+A shard's work is preferred at its own worker. Dask's work stealing would give some of it to a worker with
+nothing to do, together with the shard's columns, megabytes for a task of milliseconds; this plugin of the
+scheduler takes these tasks, and no others, off the list of what may be stolen. When a worker is lost they
+still go elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distributed import SchedulerPlugin
+
+PREFIX = "bvdt_here"  # of the tasks' keys
+
+
+class Staying(SchedulerPlugin):  # type: ignore[misc]  # Dask has no types here
+    """Removes tasks of ``PREFIX`` from what may be stolen as soon as a worker has them."""
+
+    name = "bvdt-staying"
+    idempotent = True
+
+    async def start(self, scheduler: Any) -> None:
+        self._scheduler = scheduler
+
+    def transition(self, key: Any, start: str, finish: str, *args: Any, **more: Any) -> None:
+        if finish == "processing" and str(key).startswith(PREFIX):
+            stealing = self._scheduler.extensions.get("stealing")
+            if stealing is not None:
+                stealing.remove_key_from_stealable(self._scheduler.tasks[key])

@@ -1,0 +1,67 @@
+"""``bvdt propagate --dask``: a Parquet table through a real cluster, and what is refused before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("distributed", reason="Dask is in the extra dask")
+pytest.importorskip("pyarrow", reason="pyarrow is in the extra parquet")
+
+import pyarrow
+import pyarrow.parquet as parquet
+
+from bvdt.cli import app
+
+
+def table(path, n=600, **more):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    columns = {f"x{j}": 8.0 * y + rng.normal(size=n) for j in range(3)}
+    topic = [("near", "far")[k] if i % 20 == 0 else None for i, k in enumerate(y)]
+    parquet.write_table(pyarrow.table({**columns, "topic": topic, **more}), path, row_group_size=200)
+    return y
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["propagate", *map(str, arguments)])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_table_is_labelled_by_local_workers(tmp_path):
+    y = table(tmp_path / "in.parquet", id=[f"r{i}" for i in range(600)])
+    done = run(tmp_path / "in.parquet", "-l", "topic", "-o", tmp_path / "out.parquet", "--dask", "local")
+    assert done.exit_code == 0, done.output
+    out = parquet.read_table(tmp_path / "out.parquet").to_pydict()
+    assert out["id"][:3] == ["r0", "r1", "r2"]
+    assert np.mean(np.array(out["label"]) == np.array(["near", "far"])[y]) > 0.99
+    assert out["given"][:21] == [True] + [False] * 19 + [True]
+    assert min(out["confidence"]) >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["in.csv", "-l", "topic", "-o", "out.parquet"], "needs .parquet in and out"),
+        (["in.parquet", "-o", "out.parquet"], "--labels is missing"),
+        (["in.parquet", "-l", "topic", "-o", "in.parquet"], "needs another name"),
+        (["in.parquet", "-l", "nobody", "-o", "out.parquet"], "needs the column 'nobody'"),
+        (["text.parquet", "-l", "topic", "-o", "out.parquet"], "needs columns of numbers; 'words'"),
+        (["in.parquet", "-l", "topic", "-o", "out.parquet", "--report", "r.html"], "leave out --report"),
+        (
+            ["in.parquet", "-l", "topic", "-o", "out.parquet", "--dask", "nowhere"],
+            "needs a scheduler's address",
+        ),
+    ],
+)
+def test_refused(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table(tmp_path / "in.parquet")
+    table(tmp_path / "text.parquet", words=["a"] * 600)
+    given = arguments if "--dask" in arguments else [*arguments, "--dask", "local"]
+    done = run(*given)
+    assert done.exit_code != 0
+    assert message in f"{done.output} {done.exception}"
