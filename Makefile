@@ -8,7 +8,7 @@ SOURCES := pyproject.toml constraints.txt requirements.lock CMakeLists.txt $(fil
 
 CMAKE = $(or $(shell command -v cmake),$(BIN)/cmake)
 
-.PHONY: install demo test test-cpp test-fast test-random lint format sanitize fuzz fuzz-sanitize bench docs clean
+.PHONY: install demo test test-cpp test-fast test-random lint format sanitize fuzz fuzz-sanitize bench bench-embedding bench-maps docs clean
 install: $(VENV)/.installed
 
 $(VENV)/bin/python:
@@ -69,6 +69,15 @@ fuzz-sanitize:
 # Each rival in an environment of its own, .venv-bench/NAME, made by run.py from the extra "bench".
 bench: install
 	$(BIN)/python benchmarks/run.py
+
+# Embeddings and clusters beside scikit-learn's, and maps beside umap-learn's: a page of docs/benchmarks each.
+bench-embedding: install
+	rm -f build/bench/embedding.json
+	$(BIN)/python benchmarks/embedding.py
+
+bench-maps: install
+	rm -f build/bench/maps/found.json
+	$(BIN)/python benchmarks/maps.py
 
 # Pages, reference and the gallery, whose examples run; a broken link or an example that fails stops it.
 docs: install
