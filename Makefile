@@ -9,7 +9,7 @@ SOURCES := pyproject.toml constraints.txt requirements.lock CMakeLists.txt $(fil
 CMAKE = $(or $(shell command -v cmake),$(BIN)/cmake)
 
 .PHONY: install demo test test-cpp test-fast test-random test-oldest wheel-test coverage lint format sanitize fuzz \
-	fuzz-sanitize bench bench-quick docs clean
+	fuzz-sanitize bench bench-quick bench-embedding bench-maps docs clean
 install: $(VENV)/.installed
 
 $(VENV)/bin/python:
@@ -95,6 +95,15 @@ bench-quick:
 	    .venv-bench/asv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt asv virtualenv; }
 	cd benchmarks && ../.venv-bench/asv/bin/asv machine --yes >/dev/null && \
 	    ../.venv-bench/asv/bin/asv continuous --interleave-rounds -a rounds=2 --factor 1.1 $(BASE) HEAD
+
+# Embeddings and clusters beside scikit-learn's, and maps beside umap-learn's: a page of docs/benchmarks each.
+bench-embedding: install
+	rm -f build/bench/embedding.json
+	$(BIN)/python benchmarks/embedding.py
+
+bench-maps: install
+	rm -f build/bench/maps/found.json
+	$(BIN)/python benchmarks/maps.py
 
 # Pages, reference and the gallery, whose examples run; a broken link or an example that fails stops it.
 docs: install

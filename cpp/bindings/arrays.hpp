@@ -82,6 +82,7 @@ void register_blocks(nb::module_& m);
 void register_bound(nb::module_& m);
 void register_build(nb::module_& m);
 void register_cells(nb::module_& m);
+void register_layout(nb::module_& m);
 void register_neighbors(nb::module_& m);
 void register_product(nb::module_& m);
 void register_sparse(nb::module_& m);

@@ -45,6 +45,7 @@ NB_MODULE(_core, m) {
     bvdt::register_bound(m);
     bvdt::register_build(m);
     bvdt::register_cells(m);
+    bvdt::register_layout(m);
     bvdt::register_neighbors(m);
     bvdt::register_product(m);
     bvdt::register_sparse(m);

@@ -7,11 +7,13 @@
 
 #include "gram.hpp"
 #include "lanes.hpp"
+#include "large.hpp"
 #include "parallel.hpp"
 
 namespace bvdt {
 namespace {
 
+constexpr int64_t kKept = 3, kFull = 4;  // slots are made fewer when so few of so many are clusters still
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // -- squared distances ⟨x̄_a − x̄_b, h̄_a − h̄_b⟩ inside one chunk, (k, k) ------------------------------------
@@ -64,7 +66,7 @@ BVDT_EACH_WIDTH(tile_squares,
 
 // Dense data: each tile of items is turned, so that the inner loop runs over them.
 struct DenseDistances {
-    std::vector<double> value;           // (k, stride); only b > a of row a is meaningful
+    LargeVector<double> value;           // (k, stride); only b > a of row a is meaningful
     std::vector<double> x, h;            // (k, d)
     std::vector<double> tile_x, tile_h;  // (d, kTile)
     int64_t stride = 0;
@@ -187,8 +189,9 @@ struct Merge {
 
 // Agglomerates one chunk. Slots shrink to the live clusters from time to time, so that late scans are short.
 struct Chain {
-    std::vector<float> cost, dead, size, height;  // cost (k, k) with +∞ on the diagonal
-    std::vector<int32_t> name, chain;             // name: slot -> place in the chunk
+    LargeVector<float> cost;                // (k, k) with +∞ on the diagonal
+    std::vector<float> dead, size, height;  // dead: +∞ for slots that are no cluster any more, else 0
+    std::vector<int32_t> name, chain;       // name: slot -> place in the chunk
     int64_t k = 0, live = 0;
 
     // Costs of all pairs. They are scaled by the largest distance, which is returned: floats neither overflow
@@ -244,7 +247,8 @@ struct Chain {
         merge_rows(cost.data() + b * k, cost.data() + a * k, size.data(), size[a], size[b], ab, k);
         cost[a * k + a] = kInfinity;
         dead[b] = kInfinity;
-        for (int64_t x = 0; x < k; ++x) cost[x * k + a] = cost[a * k + x];  // the dead's rows are not read
+        for (int64_t x = 0; x < k; ++x)  // down a column, which is slow: not for the dead
+            if (dead[x] == 0) cost[x * k + a] = cost[a * k + x];
         size[a] += size[b], height[a] = heightened;
         --live;
         return {name[a], name[b], heightened};
@@ -267,7 +271,7 @@ struct Chain {
         chain.clear();
         while (live > 1) {
             if (chain.empty()) {
-                if (live * 2 <= k) compact();
+                if (live * kFull <= k * kKept) compact();
                 chain.push_back(smallest());
             }
             const int32_t a = chain.back();

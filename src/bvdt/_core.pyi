@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 _F = NDArray[np.float64]
 _I = NDArray[np.int32]
 _L = NDArray[np.int64]
+_S = NDArray[np.float32]
 
 class BuildInfo(TypedDict):
     version: str
@@ -415,3 +416,42 @@ def product_sparse(
     threads: int,
 ) -> None:
     """out ← A·v for a CSR matrix A."""
+
+def spread_points(
+    y: _S,  # (N, 2)
+    low0: float,
+    low1: float,
+    unit: float,
+    mass: _S,  # (rows, columns) of the mesh
+    threads: int,
+) -> None:
+    """mass ← Σ_i B(y_i − node), cubic B-splines; node (a, b) lies at low + unit·(a, b)."""
+
+def read_potential(
+    y: _S,  # (N, 2)
+    low0: float,
+    low1: float,
+    unit: float,
+    potential: _S,  # (rows, columns) of the mesh
+    out: _S,  # (N, 3)
+    threads: int,
+) -> None:
+    """out ← the potential and its two slopes at every point."""
+
+def move_points(
+    indptr: _L,  # (n+1,)
+    indices: _I,  # (nnz,)
+    value: _S,  # (nnz,)
+    others: _S,  # (m, 2)
+    y: _S,  # (n, 2)
+    potential: _S,  # (n, 3)
+    pull: float,
+    push: float,
+    rate: float,
+    momentum: float,
+    velocity: _S,  # (n, 2), changed
+    gain: _S,  # (n, 2), changed
+    moved: _S,  # (n, 2), the new places
+    threads: int,
+) -> None:
+    """One step of every point towards the others it is linked with, and down the potential."""

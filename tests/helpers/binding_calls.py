@@ -166,6 +166,37 @@ def product_sparse() -> Arguments:
     return csr | {"v": np.ones((D, 2)), "out": np.zeros((N, 2)), "threads": 2}
 
 
+# -- maps --------------------------------------------------------------------------------------------------
+
+
+def _mesh() -> Arguments:
+    return {
+        "y": np.linspace(0, 3, 2 * N, dtype=np.float32).reshape(N, 2),
+        "low0": 0.0,
+        "low1": 0.0,
+        "unit": 1.0,
+    }
+
+
+def spread_points() -> Arguments:
+    return _mesh() | {"mass": np.zeros((5, 6), np.float32), "threads": 2}
+
+
+def read_potential() -> Arguments:
+    read = {"potential": np.ones((5, 6), np.float32), "out": np.zeros((N, 3), np.float32)}
+    return _mesh() | read | {"threads": 2}
+
+
+def move_points() -> Arguments:
+    links = product_sparse()
+    csr = {"indptr": links["indptr"], "indices": links["indices"], "value": links["value"].astype(np.float32)}
+    places = {"others": np.ones((D, 2), np.float32), "y": _mesh()["y"]}
+    places["potential"] = np.zeros((N, 3), np.float32)
+    motion = {"pull": 1.0, "push": 0.5, "rate": 1.0, "momentum": 0.5}
+    kept = {name: np.ones((N, 2), np.float32) for name in ("velocity", "gain", "moved")}
+    return csr | places | motion | kept | {"threads": 2}
+
+
 # -- Ward trees --------------------------------------------------------------------------------------------
 
 
@@ -251,6 +282,9 @@ CALLS: dict[str, Call] = {
     "CoarsestProduct.symmetric": Call(apply_symmetric, lambda: columns() | {"transpose": True}),
     "product_blocks": Call(_core.product_blocks, product_blocks),
     "product_sparse": Call(_core.product_sparse, product_sparse),
+    "spread_points": Call(_core.spread_points, spread_points),
+    "read_potential": Call(_core.read_potential, read_potential),
+    "move_points": Call(_core.move_points, move_points),
     **_both(_core.split_level, split_level),
     **_both(_core.ward_chunks, ward_chunks),
     "apply_merges": Call(_core.apply_merges, apply_merges),

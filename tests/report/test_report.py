@@ -14,7 +14,7 @@ import pytest
 
 import bvdt
 from bvdt.documents.holdout import Holdout
-from bvdt.report import Report, ResultTable, map_coordinates, palette, points, render_report, write_report
+from bvdt.report import Report, ResultTable, palette, points, render_report, write_report
 from bvdt.report.escape import beginning, clean, script_json
 
 NASTY = "<script>window.hacked = 1</script> </script><img src=x onerror=alert(1)> & \"quotes\" 'x' \u202eולש"
@@ -331,54 +331,3 @@ def test_only_the_top_of_a_large_tree_is_drawn():
     assert "Only the top of the tree, nodes of at least 5 points, is drawn." in page
     assert 20 < page.count('class="block"') < 400
     assert 'class="inside"' in page
-
-
-# -- the map's layout --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("near", [0, 5])
-def test_map_keeps_groups_together(near):
-    op = walk(150, near=near)
-    Y = map_coordinates(op, random_state=0)
-    assert Y.shape == (150, 2)
-    assert np.isfinite(Y).all()
-    group = np.arange(150) % 3
-    distance = np.linalg.norm(Y[:, None] - Y[None], axis=2) + 1e9 * np.eye(150)
-    assert (group[distance.argmin(axis=1)] == group).mean() > 0.95
-    np.testing.assert_array_equal(Y, map_coordinates(op, random_state=0))
-
-
-def test_map_keeps_the_trees_weights():
-    from bvdt.walks.layout import _linked
-
-    members = walk(40, n_trees=2).members
-    op = bvdt.ForestOperator(members, weights=[0.9, 0.1])
-    linked = _linked(op, np.random.default_rng(0))
-    assert linked.near is not None
-    np.testing.assert_array_equal(linked.weights, op.weights)
-
-
-@pytest.mark.parametrize("n", [2, 3, 4])
-def test_map_of_few_points(n):
-    Y = map_coordinates(walk(n), random_state=0)
-    assert Y.shape == (n, 2)
-    assert np.isfinite(Y).all()
-
-
-def test_map_of_equal_points_and_of_an_outlier():
-    for X in (np.ones((30, 3)), np.vstack([np.random.default_rng(0).normal(size=(60, 2)), [[1e6, 0]]])):
-        op = bvdt.transition_matrix(X, "squared_euclidean", near=5, random_state=0)
-        Y = map_coordinates(op, random_state=0)
-        assert np.isfinite(Y).all()
-    usual = np.ptp(Y[:-1], axis=0).max()
-    assert np.ptp(Y, axis=0).max() < 6 * usual  # the outlier does not squeeze the rest
-
-
-def test_push_is_the_sum_over_all_pairs():
-    from bvdt.walks.layout import _push
-
-    Y = np.random.default_rng(0).normal(size=(300, 2)) * 6
-    r = Y[:, None] - Y[None]
-    exact = (r / (1 + (r**2).sum(axis=2, keepdims=True))).sum(axis=1)
-    error = np.linalg.norm(_push(Y) - exact) / np.linalg.norm(exact)
-    assert error < 0.05

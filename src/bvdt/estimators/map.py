@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from .._support.arrays import Float
 from ..divergences import BregmanDivergence
 from ..tree import Tree
-from ..walks.layout import map_coordinates
+from ..walks.layout import map_coordinates, placed_among
 from ._base import WalkEstimator
 
 _NEAREST = 15  # fitted points between which a new one is placed
@@ -20,9 +19,10 @@ _NEAREST = 15  # fitted points between which a new one is placed
 class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # type: ignore[misc]
     """A map in two dimensions, for the eye: points that the walk links are drawn near each other.
 
-    A force-directed layout of the walk: every point is drawn to where its walk leads and pushed off by all
-    others (``bvdt.walks.layout``), in O(N) per step. Its axes have no meaning, and distances between far
-    groups little; for neighbours, classifiers and clusters take ``SpectralEmbedding``.
+    t-SNE's forces on the walk's near field: every point is drawn to its neighbours and pushed off by all
+    others (``bvdt.walks.layout``), in O(N) per step, from the walk's leading eigenvectors on. Its axes have
+    no meaning, and distances between far groups little; for classifiers and clusters take
+    ``SpectralEmbedding``.
 
     Parameters
     ----------
@@ -94,10 +94,12 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
         return self.fit(X).embedding_
 
     def transform(self, X: Any) -> Float:  # (n_new, 2)
-        """Places of new points: the mean of their 15 nearest fitted points', by weight; those keep theirs."""
+        """Places of new points: near their 15 nearest fitted points; those keep theirs, as do equal ones."""
         index, weight = self._nearest(X, _NEAREST)
-        weight = np.where(index >= 0, weight, 0.0)
-        return np.asarray(np.einsum("ij,ijk->ik", weight, self.embedding_[np.maximum(index, 0)]))
+        places = placed_among(self.embedding_, index, weight, self.n_jobs)
+        equal = weight.max(axis=1) == 1.0  # all of the weight at an equal point
+        places[equal] = self.embedding_[index[equal, weight[equal].argmax(axis=1)]]
+        return places
 
     @property
     def _n_features_out(self) -> int:

@@ -1,49 +1,127 @@
-"""A 2-D layout of the points for the map: a force-directed drawing of the walk, O(N) per step.
+"""A 2-D layout of the points for the map: t-SNE's forces on the links of the walk, O(N) per step.
 
-Every point is drawn to the mean of the points that its (reversible) walk leads to, and pushed off by all
-others: the forces of ForceAtlas2 (Jacomy et al. 2014), which lie between a spectral layout and t-SNE (Böhm,
-Berens and Kobak 2022). The pull is one product with the operator; the push of all pairs is a convolution on a
-grid, by FFT (Linderman et al. 2019). The start is two eigenvectors of the walk, scaled by rank so that far
-outliers do not squeeze the rest together.
+Every point is drawn to its neighbours in the (reversible) near field and pushed off by all others, with the
+forces of t-SNE (van der Maaten and Hinton 2008); the pull is a little exaggerated to the end, which sets
+groups apart (Böhm, Berens and Kobak 2022). Few steps suffice, since the start is the walk's two leading
+eigenvectors: they keep a group in one piece. Their values are replaced by ranks, so that far outliers do not
+squeeze the rest together. The forces are in ``cpp/kernels/layout.hpp``, the push in :mod:`.repulsion`.
 """
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import fft
+from numpy.typing import NDArray
+from scipy import sparse
 
+from .. import _core
 from .._support.arrays import Float
-from .._support.running import generator
-from ..operators import ForestOperator, NearField, SymmetrizedOperator, WalkOperator
-from .inputs import symmetrized
+from .._support.running import generator, n_threads
+from ..operators import ForestOperator, NearField, WalkOperator
+from .eigenvectors import leading_eigenvectors
+from .inputs import as_square
+from .repulsion import Potential, Single
 
-STEPS = 40
-PUSH = 10.0  # of all points together on one, beside a pull of the distance to the mean
-GRID = 128
-START_VECTORS, START_STEPS = 6, 12
 NEAR = 10
+START = 0.01  # standard deviation of the first places
+SERIAL = 100_000  # points below which threads would cost more than they bring
+_BATCH = 256  # columns of an unknown operator at once
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Some steps of gradient descent, alike."""
+
+    steps: int
+    pull: float  # beside a push of 1
+    rate: float
+    momentum: float
+
+
+# Measured on images, texts and Gaussian groups: docs/benchmarks/maps.md. A rate of 4/pull in the second, as
+# is usual, flings groups that no link holds; twice the steps bring nothing.
+PHASES = (Phase(100, 12.0, 1 / 3, 0.5), Phase(200, 1.5, 1.0, 0.8))
+PLACING = Phase(50, 1.5, 0.3, 0.5)  # of new points, whose neighbours stand still
 
 
 def map_coordinates(op: Any, *, random_state: Any = None) -> Float:  # (N, 2)
     """Coordinates for the map: near each other are points that the walk links; axes have no meaning.
 
-    ``op`` is any walk operator; one without near field gets one first, which takes longer than the map.
-    The same seed gives the same map.
+    ``op`` is any walk operator; one without near field gets one first, which takes longer than the map. Of
+    another matrix the strongest entries are taken. The same seed gives the same map on any number of threads.
     """
     n_points = int(op.shape[0])
     if n_points < 3:
         return np.column_stack([np.arange(n_points, dtype=float), np.zeros(n_points)])
     rng = generator(random_state)
-    S = symmetrized(_linked(op, rng))
-    root = np.sqrt(S.degrees)[:, None]
-    Y = 10.0 * _centred_ranks(_start(S, rng))
-    for step in range(STEPS):
-        pull = np.asarray(S @ (Y * root)) / root - Y
-        Y = Y + (1.0 - 0.9 * step / STEPS) * (pull + PUSH / n_points * _push(Y))
-        Y -= Y.mean(axis=0)
-    return _lying(_outliers_drawn_in(Y))
+    op = _linked(as_square(op), rng)
+    threads = _threads(n_points, op)
+    Y = _laid_out(_links(op), _start(op, rng), PHASES, threads)
+    return _lying(_outliers_drawn_in(Y.astype(float)))
+
+
+def placed_among(
+    coordinates: Float, neighbours: NDArray[Any], weights: Float, n_jobs: int | None = None
+) -> Float:  # (N, 2), (n, k) ×2 -> (n, 2)
+    """Places of new points on a finished map: from one of their neighbours' on by the map's own forces.
+
+    The start is the neighbour about which the others lie thickest; a mean would lie between two groups, in
+    neither of them. ``weights`` sum to 1 per row; −1 stands for no neighbour.
+    """
+    found = neighbours >= 0
+    weights = np.where(found, weights, 0.0)
+    Y = _thickest(coordinates[np.maximum(neighbours, 0)], weights)
+    if not len(Y):
+        return Y
+    first = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
+    shape = (len(neighbours), len(coordinates))
+    links = sparse.csr_array((weights[found], neighbours[found], first), shape=shape)
+    fitted = np.ascontiguousarray(coordinates, np.float32)
+    moved = _laid_out(links, Y, (PLACING,), n_threads(n_jobs), fitted)
+    return moved.astype(float)
+
+
+def _thickest(places: Float, weights: Float) -> Float:  # (n, k, 2), (n, k) -> (n, 2)
+    """Of k places per row, the one with the largest Σ_j weight_j / (1 + distance²)."""
+    density = np.zeros_like(weights)
+    for j in range(weights.shape[1]):
+        r = places - places[:, j : j + 1]
+        density += weights[:, j : j + 1] / (1.0 + (r**2).sum(axis=2))
+    best = np.where(weights > 0, density, -1.0).argmax(axis=1)
+    return np.asarray(places[np.arange(len(places)), best])
+
+
+def _laid_out(
+    links: Any, start: Float, phases: tuple[Phase, ...], threads: int, fitted: Single | None = None
+) -> Single:  # (n, 2)
+    """Places after all steps; among ``fitted`` points that stand still, or each other."""
+    arrays = (links.indptr.astype(np.int64), links.indices.astype(np.int32), links.data.astype(np.float32))
+    Y = np.ascontiguousarray(start, np.float32)
+    velocity, gain = np.zeros_like(Y), np.ones_like(Y)
+    field = None if fitted is None else Potential.of(fitted, threads)
+    total = None if fitted is None or field is None else _pairs(field.at(fitted, threads))
+    for phase in phases:
+        for _ in range(phase.steps):
+            here = (field or Potential.of(Y, threads)).at(Y, threads)
+            push = 0.5 / (total or _pairs(here))
+            motion = (phase.pull, push, phase.rate, phase.momentum)
+            moved = np.empty_like(Y)
+            others = Y if fitted is None else fitted
+            _core.move_points(*arrays, others, Y, here, *motion, velocity, gain, moved, threads)
+            Y = moved
+    return Y
+
+
+def _pairs(potential: Single) -> float:
+    """Mean over the points i of Σ_{j≠i} 1/(1 + ‖y_i − y_j‖²), by which t-SNE divides the push."""
+    return max(float(potential[:, 0].mean(dtype=np.float64)) - 1.0, 1e-3)
+
+
+def _threads(n_points: int, op: Any) -> int:
+    return 1 if n_points < SERIAL else n_threads(getattr(op, "n_jobs", None))
 
 
 def _linked(op: Any, rng: np.random.Generator) -> Any:
@@ -55,46 +133,49 @@ def _linked(op: Any, rng: np.random.Generator) -> Any:
     return ForestOperator(op.members, weights=weights, near=field)
 
 
-def _start(S: SymmetrizedOperator, rng: np.random.Generator) -> Float:  # (N, 2)
-    """Two leading eigenvectors of the walk but the constant one, roughly: a little subspace iteration."""
-    n_points = S.shape[0]
-    first = np.sqrt(S.degrees / S.degrees.sum())
-    V = rng.normal(size=(n_points, min(START_VECTORS, n_points - 1)))
-    for _ in range(START_STEPS):
-        V = np.linalg.qr(V - np.outer(first, first @ V))[0]
-        V = np.asarray(S @ V)
-    V = np.linalg.qr(V - np.outer(first, first @ V))[0]
-    _, turn = np.linalg.eigh(V.T @ np.asarray(S @ V))
-    return np.asarray((V @ turn[:, ::-1])[:, :2] / first[:, None])
+def _links(op: Any) -> Any:  # CSR (N, N)
+    """Symmetric weights between points, 1 per row in the mean."""
+    near = getattr(op, "near", None)
+    W = near.symmetric if near is not None else _strongest(op)
+    return W * (W.shape[0] / max(float(W.sum()), 1e-300))
 
 
-def _centred_ranks(Y: Float) -> Float:
-    """Each column's values replaced by their places, −½ to ½."""
-    places = Y.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
-    return np.asarray((places + 0.5) / len(Y) - 0.5)
+def _strongest(M: Any) -> Any:  # CSR (N, N)
+    """The mean of a matrix and its transpose, of a sparse one all entries, else each column's largest."""
+    n_points = M.shape[0]
+    if not sparse.issparse(M):
+        columns = range(0, n_points, _BATCH)
+        M = sparse.hstack([_largest(M, first, min(first + _BATCH, n_points)) for first in columns])
+    M = sparse.coo_array((M + M.T) / 2)
+    off = M.row != M.col
+    return sparse.csr_array((M.data[off], (M.row[off], M.col[off])), shape=M.shape)
 
 
-def _push(Y: Float) -> Float:  # (N, 2)
-    """Σ_j (y_i − y_j) / (1 + ‖y_i − y_j‖²) for all i, points and forces interpolated on a grid."""
-    low, high = Y.min(axis=0), Y.max(axis=0)
-    unit = max(1.02 * float((high - low).max()), 1e-9) / (GRID - 1)
-    place = (Y - (low + high) / 2) / unit + (GRID - 1) / 2
-    corner = np.clip(place.astype(np.int64), 0, GRID - 2)
-    f = place - corner
-    corners = [(corner[:, 0] + a) * GRID + corner[:, 1] + b for a in (0, 1) for b in (0, 1)]
-    shares = [np.abs(1 - a - f[:, 0]) * np.abs(1 - b - f[:, 1]) for a in (0, 1) for b in (0, 1)]
-    mass = np.bincount(np.concatenate(corners), np.concatenate(shares), minlength=GRID**2)
-    size = 2 * GRID  # twice the grid: the convolution does not wrap around
-    offset = unit * size * np.fft.fftfreq(size)
-    kernel = 0.5 * np.log1p(offset[:, None] ** 2 + offset**2)  # whose gradient is r / (1 + ‖r‖²)
-    spectrum = fft.rfft2(mass.reshape(GRID, GRID), (size, size)) * fft.rfft2(kernel)
-    potential = fft.irfft2(spectrum, (size, size))[:GRID, :GRID]
-    return np.column_stack(
-        [
-            sum(field.ravel()[at] * share for at, share in zip(corners, shares, strict=True))
-            for field in np.gradient(potential, unit)
-        ]
-    )
+def _largest(M: Any, first: int, last: int) -> Any:  # COO (N, last − first)
+    """The largest entries of each of some columns, but for the diagonal."""
+    n_points, column = M.shape[0], np.arange(last - first)
+    if isinstance(M, np.ndarray):
+        values = np.array(M[:, first:last], float)
+    else:
+        unit = np.zeros((n_points, last - first))
+        unit[first + column, column] = 1.0
+        values = np.asarray(M @ unit)
+    values[first + column, column] = 0.0
+    kept = min(NEAR, n_points - 1)
+    row = np.argpartition(values, n_points - kept, axis=0)[n_points - kept :]  # (kept, columns)
+    entry = (np.take_along_axis(values, row, axis=0).ravel(), (row.ravel(), np.tile(column, kept)))
+    return sparse.coo_array(entry, shape=values.shape)
+
+
+def _start(op: Any, rng: np.random.Generator) -> Float:  # (N, 2)
+    """The walk's two leading eigenvectors but the constant one, as ranks."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a start need not have converged
+        found = leading_eigenvectors(op, 3, rng)
+    vectors = found.vectors[:, 1:] / np.sqrt(np.maximum(found.degrees, 1e-300))[:, None]
+    places = vectors.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
+    ranks = (places + 0.5) / len(places) - 0.5
+    return np.asarray(START * ranks / ranks.std())
 
 
 def _lying(Y: Float) -> Float:
