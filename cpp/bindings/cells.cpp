@@ -2,6 +2,8 @@
 #include "../kernels/cell_search.hpp"
 #include "arrays.hpp"
 
+#include <nanobind/stl/pair.h>
+
 namespace bvdt {
 namespace {
 
@@ -50,6 +52,39 @@ void search(const Cells& self, int64_t first, int64_t last, int64_t pairs, Mutab
     search_cells(self.store, {first, last}, pairs, {index.data(), divergence.data(), k}, threads);
 }
 
+// Lists of other rows, lifted alike, or of some of the cells' own: own[i] is the centre that row i is, or −1.
+void search_rows(const Cells& self, Matrix<double> x, Matrix<double> h, Vector<double> u, Vector<int32_t> own,
+                 Vector<int32_t> order, Vector<int64_t> bounds, Vector<int32_t> home, int64_t pairs,
+                 MutableMatrix<int32_t> index, MutableMatrix<double> divergence, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    const DensePoints points = dense_points(x, h);
+    const int64_t k = columns(index), n_groups = rows(bounds) - 1;
+    require(points.d == self.store.points.d, "X needs ", self.store.points.d,
+            " columns, as the cells; it has ", points.d);
+    check_finite("X", points.x, points.n * points.d, threads);
+    if (points.h != points.x) check_finite("H", points.h, points.n * points.d, threads);
+    check_length("u", rows(u), points.n, "point");
+    check_length("own", rows(own), points.n, "point");
+    require(k >= 1, "index needs at least 1 column; it has ", k);
+    check_matrix("index", rows(index), k, points.n, k);
+    check_matrix("divergence", rows(divergence), columns(divergence), points.n, k);
+    check_distinct("order", order.data(), rows(order), points.n);
+    check_offsets("bounds", bounds.data(), rows(bounds), {0, rows(order), false}, true);
+    check_length("home", rows(home), n_groups, "group");
+    check_indices("home", home.data(), n_groups, self.store.n);
+    require(pairs > k, "pairs needs more than the ", k, " neighbours sought; it is ", pairs);
+    search_cells(self.store, {points, u.data(), own.data()},
+                 {order.data(), bounds.data(), home.data(), n_groups}, pairs,
+                 {index.data(), divergence.data(), k}, threads);
+}
+
+// h̄ above x̄, (2d·n,), and ⟨x̄, h̄⟩, (n,): copies.
+std::pair<NewVector<double>, NewVector<double>> means(const Cells& self) {
+    std::vector<double> turned = self.store.turned, own = self.store.self;
+    return {to_numpy(std::move(turned)), to_numpy(std::move(own))};
+}
+
 }  // namespace
 
 void register_cells(nb::module_& m) {
@@ -57,7 +92,10 @@ void register_cells(nb::module_& m) {
     nb::class_<Cells>(m, "Cells")
         .def("__init__", &make_cells, "x"_a, "h"_a, "u"_a, "w"_a, "order"_a, "bounds"_a, "threads"_a)
         .def("search", &search, "first"_a, "last"_a, "pairs"_a, "index"_a.noconvert(),
-             "divergence"_a.noconvert(), "threads"_a);
+             "divergence"_a.noconvert(), "threads"_a)
+        .def("search_rows", &search_rows, "x"_a, "h"_a, "u"_a, "own"_a, "order"_a, "bounds"_a, "home"_a,
+             "pairs"_a, "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a)
+        .def("means", &means);
 }
 
 }  // namespace bvdt

@@ -1,5 +1,6 @@
 // Nearest centres from chunks and from neighbours of neighbours: see kernels/neighbors.hpp.
 #include "../kernels/neighbors.hpp"
+#include "../kernels/joins.hpp"
 
 #include "arrays.hpp"
 
@@ -36,18 +37,28 @@ void offer_chunks(const Points& points, const Vector<double>& u, const Vector<do
     chunk_neighbors(points, levels, {order.data(), bounds.data(), rows(bounds) - 1}, lists, threads);
 }
 
-void join_sparse(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h,
-                 int64_t d, Vector<double> u, Vector<double> w, Matrix<int32_t> listed, Indices index,
-                 Divergences divergence, int threads) {
+// One pass over the links of `listed`; `before` has no rows on the first pass.
+template <typename Points>
+void join(const Points& points, const Vector<double>& u, const Vector<double>& w,
+          const Matrix<int32_t>& listed, const Matrix<int32_t>& before, const Vector<int32_t>& visited,
+          const Indices& index, const Divergences& divergence, int threads) {
     nb::gil_scoped_release release;
     check_threads(threads);
-    const SparsePoints points = Csr{indptr, indices, x, h, d}.checked(threads);
     const Levels levels = checked_levels(u, w, points.n);
     const NeighborLists lists = checked_lists(index, divergence, points.n);
-    check_matrix("listed", rows(listed), columns(listed), points.n, columns(listed));
-    check_indices("listed", listed.data(), static_cast<int64_t>(listed.size()), points.n, threads, -1);
+    const int64_t k = columns(listed);
+    check_matrix("listed", rows(listed), k, points.n, k);
+    check_indices("listed", listed.data(), points.n * k, points.n, threads, -1);
+    if (rows(before) > 0) {
+        check_matrix("before", rows(before), columns(before), points.n, k);
+        check_indices("before", before.data(), points.n * k, points.n, threads, -1);
+    }
+    check_distinct("visited", visited.data(), rows(visited), points.n);
+    check_indices("index", index.data(), points.n * lists.k, points.n, threads, -1);
     require(listed.data() != index.data(), "listed needs to be a copy of index; it is the same array");
-    join_neighbors(points, levels, listed.data(), columns(listed), lists, threads);
+    const Links links =
+        links_of(listed.data(), rows(before) > 0 ? before.data() : nullptr, points.n, k, threads);
+    join_links(points, levels, links, visited.data(), rows(visited), lists, threads);
 }
 
 }  // namespace
@@ -73,8 +84,26 @@ void register_neighbors(nb::module_& m) {
         },
         "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a, "order"_a, "bounds"_a,
         "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
-    m.def("join_neighbors", &join_sparse, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a,
-          "listed"_a, "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
+    m.def(
+        "join_neighbors",
+        [](Matrix<double> x, Matrix<double> h, Vector<double> u, Vector<double> w, Matrix<int32_t> listed,
+           Matrix<int32_t> before, Vector<int32_t> visited, Indices index, Divergences divergence,
+           int threads) {
+            join(dense_points(x, h), u, w, listed, before, visited, index, divergence, threads);
+        },
+        "x"_a, "h"_a, "u"_a, "w"_a, "listed"_a, "before"_a, "visited"_a, "index"_a.noconvert(),
+        "divergence"_a.noconvert(), "threads"_a);
+    m.def(
+        "join_neighbors",
+        [](Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h, int64_t d,
+           Vector<double> u, Vector<double> w, Matrix<int32_t> listed, Matrix<int32_t> before,
+           Vector<int32_t> visited, Indices index, Divergences divergence, int threads) {
+            check_threads(threads);
+            join(Csr{indptr, indices, x, h, d}.checked(threads), u, w, listed, before, visited, index,
+                 divergence, threads);
+        },
+        "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a, "listed"_a, "before"_a, "visited"_a,
+        "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
 }
 
 }  // namespace bvdt

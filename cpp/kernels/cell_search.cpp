@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -51,25 +52,10 @@ BVDT_EACH_WIDTH(multiply_all,
                 (const float* x, int64_t rows, int64_t d, const float* panel, int64_t n_panels, float* out),
                 (x, rows, d, panel, n_panels, out))
 
-// out = level + constant + ⟨delta, panel⟩ for every centre of a cell; delta's values are 16 apart.
-template <int Width>
-BVDT_INLINE void add_along_lanes(const float* level, float constant, const float* delta, const float* panel,
-                                 int64_t n_panels, int64_t d, float* out) {
-    using Sum = Lanes<float, Width>;
-    for (int64_t b = 0; b < n_panels; ++b) {
-        Sum sum = Sum::at(level + b * kLanes) + constant;
-        for (int64_t j = 0; j < d; ++j) sum += delta[j * kLanes] * Sum::at(panel + (b * d + j) * kLanes);
-        Sum::at(out + b * kLanes) = sum;
-    }
-}
-BVDT_EACH_WIDTH(add_along,
-                (const float* level, float constant, const float* delta, const float* panel, int64_t n_panels,
-                 int64_t d, float* out),
-                (level, constant, delta, panel, n_panels, d, out))
-
 // A row's k best so far.
 struct Best : TopList<float> {
-    int32_t own;  // the row's own point
+    int32_t row;
+    int32_t own;  // the row's own centre, or −1
 
     // Below which row_part + x may be among them; nothing is nearer than a divergence of 0.
     float limit(float row_part) const { return worst() > 0 ? worst() - row_part : -kInfinity; }
@@ -86,18 +72,19 @@ struct RowTile {
     Best best[kRows];
 };
 
-// The centres of a cell; `part` likewise.
+// The centres of a cell; `level` likewise.
 struct Centres {
-    const float *panels, *part, *error;
+    const float *panels, *level, *error;
     const int32_t* item;
     int64_t n_panels;
 };
 
-// Offers kRows rows the centres of a cell. A row's divergences are row part + centre part − product, which is
+// Offers kRows rows the centres of a cell. A row's divergences are row part + level − product, which is
 // too small by the two errors at most; a panel is looked at more closely only if one of them is below the
 // row's worst. Where the error counts, double precision tells.
 template <int Width>
-BVDT_INLINE void compare_lanes(const RowTile& rows, const Centres& centres, const CellStore& cells) {
+BVDT_INLINE void compare_lanes(const RowTile& rows, const Centres& centres, const CellStore& cells,
+                               const CellRows& source) {
     using Part = Lanes<float, Width>;
     const int64_t d = cells.points.d;
     float limit[kRows];
@@ -105,7 +92,7 @@ BVDT_INLINE void compare_lanes(const RowTile& rows, const Centres& centres, cons
     for (int64_t b = 0; b < centres.n_panels; ++b) {
         Part rest[kRows];
         multiply(rows.x, centres.panels + b * d * kLanes, d, rest);
-        const Part part = Part::at(centres.part + b * kLanes);
+        const Part part = Part::at(centres.level + b * kLanes);
         Signs<Width> below;
         for (int64_t r = 0; r < kRows; ++r) rest[r] = part - rest[r], below.add(rest[r] - limit[r]);
         if (!below.any()) continue;
@@ -122,15 +109,16 @@ BVDT_INLINE void compare_lanes(const RowTile& rows, const Centres& centres, cons
                     const float error = rows.error[r] + centres.error[b * kLanes + t];
                     float found = value[t] + rows.part[r] + error;
                     if (!(error <= kNegligible * found))
-                        found = static_cast<float>(cells.scale() * cells.divergence(best.own, j));
+                        found = static_cast<float>(cells.scale() * source.divergence(best.row, cells, j));
                     if (found < best.worst()) best.offer(j, found);
                     limit[r] = best.limit(rows.part[r]);
                 }
         }
     }
 }
-BVDT_EACH_WIDTH(compare, (const RowTile& rows, const Centres& centres, const CellStore& cells),
-                (rows, centres, cells))
+BVDT_EACH_WIDTH(compare,
+                (const RowTile& rows, const Centres& centres, const CellStore& cells, const CellRows& source),
+                (rows, centres, cells, source))
 
 // The smallest of some thresholds at which the scores up to it hold at least so many points. The first
 // `n_first` cells, which hold as many, tell how far is far enough: one far cell must not stretch the range.
@@ -162,9 +150,21 @@ BVDT_SIMD void centre(const double* row, const double* mean, double scale, int64
     for (int64_t j = 0; j < d; ++j) out[j] = static_cast<float>(scale * (row[j] - mean[j]));
 }
 
-// All rows of one cell against the cells near to it.
+// out = row − delta
+BVDT_SIMD void shift(const float* row, const float* delta, int64_t d, float* out) {
+    BVDT_INDEPENDENT_LOOP
+    for (int64_t j = 0; j < d; ++j) out[j] = row[j] - delta[j];
+}
+
+struct RowGroup {
+    const int32_t* items;
+    int64_t n_rows, home;
+};
+
+// All rows of one group against the cells near to its home.
 struct CellSearch {
     const CellStore& cells;
+    const CellRows& rows;
     CellRanking ranking;
     int64_t k;
     float rounding;
@@ -174,46 +174,57 @@ struct CellSearch {
     std::vector<float> square_dx, square_dh;        // (cells,) ‖ΔX‖², ‖ΔH‖²
     std::vector<int32_t> size;                      // (cells,)
     std::vector<int32_t> chosen, n_chosen;          // (cells, rows) rows to compare with a cell; (cells,)
-    std::vector<float> value, centre_part;          // (rows, k), (lanes of a cell,)
+    std::vector<float> value;                       // (rows, k)
+    std::vector<float> delta, shifted;              // (d,), (kRows, d) ΔX of a cell, x' − ΔX
     std::vector<int32_t> index;                     // (rows, k)
     std::vector<std::pair<double, int32_t>> exact;
-    std::vector<float> nothing;  // (k,) −∞: a list that takes no one
+    std::vector<float> nothing;                         // (k,) −∞: a list that takes no one
+    const double *mean_x = nullptr, *mean_h = nullptr;  // (d,) of the group's home
 
-    CellSearch(const CellStore& c, int64_t k_)
-        : cells(c), ranking(c), k(k_), rounding(c.rounding()), nothing(static_cast<size_t>(k_), -kInfinity) {}
+    CellSearch(const CellStore& c, const CellRows& r, int64_t k_)
+        : cells(c),
+          rows(r),
+          ranking(c),
+          k(k_),
+          rounding(c.rounding()),
+          delta(static_cast<size_t>(c.points.d)),
+          shifted(static_cast<size_t>(kRows * c.points.d)),
+          nothing(static_cast<size_t>(k_), -kInfinity) {}
 
-    void run(int64_t cell, int64_t pairs, int64_t n_near, int32_t* out_index, double* out_divergence) {
-        const int64_t n_rows = cells.size(cell), count = ranking.nearest(cell, n_near, pairs);
-        center_rows(cell);
-        rank_cells(cell, count, pairs);
+    void run(const RowGroup& group, int64_t pairs, int64_t n_near, const NeighborLists& lists) {
+        const int64_t d = cells.points.d;
+        mean_x = cells.mean_x.data() + group.home * d, mean_h = cells.mean_h.data() + group.home * d;
+        const int64_t n_rows = group.n_rows;
+        const int64_t count = ranking.nearest({mean_x, mean_h}, n_near, pairs);
+        center_rows(group);
+        rank_cells(group, count, pairs);
         value.assign(static_cast<size_t>(n_rows * k), kInfinity);
         index.assign(static_cast<size_t>(n_rows * k), -1);
-        for (int64_t c = 0; c < count; ++c) compare_with(cell, c, padded(count));
+        for (int64_t c = 0; c < count; ++c) compare_with(group, c, padded(count));
         ask_for_centres(0);
         for (int64_t a = 0; a < n_rows; ++a) {
             if (a + 1 < n_rows) ask_for_centres(a + 1);
-            write_exactly(cells.items(cell)[a], a, out_index, out_divergence);
+            write_exactly(group.items[a], a, lists);
         }
     }
 
   private:
     static int64_t padded(int64_t count) { return (count + kLanes - 1) / kLanes * kLanes; }
 
-    void center_rows(int64_t cell) {
-        const int64_t d = cells.points.d, n_rows = cells.size(cell);
-        const double *mean_x = cells.mean_x.data() + cell * d, *mean_h = cells.mean_h.data() + cell * d;
+    void center_rows(const RowGroup& group) {
+        const int64_t d = cells.points.d, n_rows = group.n_rows, home = group.home;
         x.resize(static_cast<size_t>(n_rows * d)), h.resize(static_cast<size_t>(n_rows * d));
         row_part.resize(static_cast<size_t>(n_rows)), row_error.resize(static_cast<size_t>(n_rows));
         for (int64_t a = 0; a < n_rows; ++a) {
-            const int64_t i = cells.items(cell)[a];
-            const double *xi = cells.points.x + i * d, *hi = cells.points.h + i * d;
+            const int64_t i = group.items[a];
+            const double *xi = rows.points.x + i * d, *hi = rows.points.h + i * d;
             if (a + kAhead < n_rows) {
-                const int64_t next = cells.items(cell)[a + kAhead];
-                prefetch_row(cells.points.x + next * d, d), prefetch_row(cells.points.h + next * d, d);
+                const int64_t next = group.items[a + kAhead];
+                prefetch_row(rows.points.x + next * d, d), prefetch_row(rows.points.h + next * d, d);
             }
             centre(xi, mean_x, cells.scale_x, d, x.data() + a * d);
             centre(hi, mean_h, cells.scale_h, d, h.data() + a * d);
-            const double part = cells.u[i] - dot<Order::kEightSums>(xi, mean_h, d) + cells.mean_level[cell];
+            const double part = rows.u[i] - dot<Order::kEightSums>(xi, mean_h, d) + cells.mean_level[home];
             row_part[a] = static_cast<float>(cells.scale() * part);
             const float square = dot<Order::kEightSums>(x.data() + a * d, x.data() + a * d, d);
             row_error[a] = rounding * (std::abs(row_part[a]) + square);
@@ -222,8 +233,8 @@ struct CellSearch {
 
     // How near the cells' means are to each row, ⟨x_a − x̄_B, h_a − h̄_B⟩, and the limit up to which the row is
     // compared with a cell.
-    void rank_cells(int64_t cell, int64_t count, int64_t pairs) {
-        const int64_t d = cells.points.d, n_rows = cells.size(cell), stride = padded(count);
+    void rank_cells(const RowGroup& group, int64_t count, int64_t pairs) {
+        const int64_t d = cells.points.d, n_rows = group.n_rows, stride = padded(count);
         delta_x.assign(static_cast<size_t>(stride * d), 0.0f), delta_h.assign(delta_x.size(), 0.0f);
         distance.assign(static_cast<size_t>(stride), kInfinity), size.assign(distance.size(), 0);
         square_dx.assign(distance.size(), 0.0f), square_dh.assign(distance.size(), 0.0f);
@@ -231,8 +242,8 @@ struct CellSearch {
             const int64_t to = ranking[c], lane = c / kLanes * d * kLanes + c % kLanes;
             float sum = 0;
             for (int64_t j = 0; j < d; ++j) {
-                const double dx = cells.scale_x * (cells.mean_x[to * d + j] - cells.mean_x[cell * d + j]);
-                const double dh = cells.scale_h * (cells.mean_h[to * d + j] - cells.mean_h[cell * d + j]);
+                const double dx = cells.scale_x * (cells.mean_x[to * d + j] - mean_x[j]);
+                const double dh = cells.scale_h * (cells.mean_h[to * d + j] - mean_h[j]);
                 delta_x[lane + j * kLanes] = static_cast<float>(dx);
                 delta_h[lane + j * kLanes] = static_cast<float>(dh);
                 sum += static_cast<float>(dx * dh);
@@ -256,14 +267,16 @@ struct CellSearch {
         }
     }
 
-    void compare_with(int64_t cell, int64_t c, int64_t stride) {
+    void compare_with(const RowGroup& group, int64_t c, int64_t stride) {
         const int64_t n_here = n_chosen[c];
         if (n_here == 0) return;
-        const int32_t* rows_here = chosen.data() + c * cells.size(cell);
+        const int32_t* rows_here = chosen.data() + c * group.n_rows;
         const int64_t d = cells.points.d, to = ranking[c];
-        const float* dx = delta_x.data() + c / kLanes * d * kLanes + c % kLanes;
-        const float apart = rounding * (find_centre_part(cell, to, dx) + square_dx[c] + square_dh[c]);
-        const Centres centres{cells.panels_of(to), centre_part.data(),
+        const float* lanes = delta_x.data() + c / kLanes * d * kLanes + c % kLanes;
+        for (int64_t j = 0; j < d; ++j) delta[j] = lanes[j * kLanes];
+        const float constant = between(group.home, to);
+        const float apart = rounding * (std::abs(constant) + square_dx[c] + square_dh[c]);
+        const Centres centres{cells.panels_of(to), cells.level.data() + cells.first_panel[to] * kLanes,
                               cells.error.data() + cells.first_panel[to] * kLanes, cells.items(to),
                               cells.n_panels(to)};
         for (int64_t first = 0; first < n_here; first += kRows) {
@@ -271,28 +284,26 @@ struct CellSearch {
             for (int64_t r = 0; r < kRows; ++r) {
                 const bool real = first + r < n_here;
                 const int64_t a = rows_here[real ? first + r : first];
+                const int32_t i = group.items[a];
                 const float along = along_h[a * stride + c];
-                tile.x[r] = x.data() + a * d;
+                tile.x[r] = shifted.data() + (real ? r : 0) * d;
+                if (real) shift(x.data() + a * d, delta.data(), d, shifted.data() + r * d);
                 tile.error[r] = row_error[a] + rounding * std::abs(along) + apart;
-                tile.part[r] = row_part[a] - along - tile.error[r];
-                tile.best[r] = {{value.data() + a * k, index.data() + a * k, k}, cells.items(cell)[a]};
+                tile.part[r] = row_part[a] - along + constant - tile.error[r];
+                tile.best[r] = {
+                    {value.data() + a * k, index.data() + a * k, k}, i, rows.own ? rows.own[i] : i};
                 if (!real) tile.best[r].value = nothing.data();
             }
-            compare(tile, centres, cells);
+            compare(tile, centres, cells, rows);
         }
     }
 
-    // level + ⟨ΔX, h'⟩ + (c_B − c_A − ⟨x̄_A, ΔH⟩) of every centre of cell `to`; returns the size of the last.
-    float find_centre_part(int64_t cell, int64_t to, const float* dx) {
-        const int64_t d = cells.points.d, n_panels = cells.n_panels(to);
-        double between = cells.mean_level[to] - cells.mean_level[cell];
-        for (int64_t j = 0; j < d; ++j)
-            between -= cells.mean_x[cell * d + j] * (cells.mean_h[to * d + j] - cells.mean_h[cell * d + j]);
-        const float constant = static_cast<float>(cells.scale() * between);
-        centre_part.resize(static_cast<size_t>(n_panels * kLanes));
-        add_along(cells.level.data() + cells.first_panel[to] * kLanes, constant, dx, cells.panels_of(to),
-                  n_panels, d, centre_part.data());
-        return std::abs(constant);
+    // c_B − c_A − ⟨x̄_A, ΔH⟩
+    float between(int64_t cell, int64_t to) const {
+        const int64_t d = cells.points.d;
+        double sum = cells.mean_level[to] - cells.mean_level[cell];
+        for (int64_t j = 0; j < d; ++j) sum -= mean_x[j] * (cells.mean_h[to * d + j] - mean_h[j]);
+        return static_cast<float>(cells.scale() * sum);
     }
 
     void ask_for_centres(int64_t a) const {
@@ -301,7 +312,7 @@ struct CellSearch {
             prefetch_row(cells.points.h + index[a * k + s] * d, d);
     }
 
-    void write_exactly(int64_t i, int64_t a, int32_t* out_index, double* out_divergence) {
+    void write_exactly(int64_t i, int64_t a, const NeighborLists& lists) {
         int64_t count = 0;
         while (count < k && index[a * k + count] >= 0) ++count;
         exact.resize(static_cast<size_t>(count));
@@ -310,28 +321,49 @@ struct CellSearch {
             int32_t centre[kAtOnce];
             double divergence[kAtOnce];
             for (int64_t s = 0; s < kAtOnce; ++s) centre[s] = index[a * k + first + std::min(s, here - 1)];
-            cells.divergences(i, centre, divergence);
+            rows.divergences(i, cells, centre, divergence);
             for (int64_t s = 0; s < here; ++s)
                 exact[first + s] = {std::isnan(divergence[s]) ? kInfinity : divergence[s], centre[s]};
         }
         std::sort(exact.begin(), exact.end());
         for (size_t s = 0; s < exact.size(); ++s)
-            out_divergence[i * k + s] = exact[s].first, out_index[i * k + s] = exact[s].second;
+            lists.divergence[i * k + s] = exact[s].first, lists.index[i * k + s] = exact[s].second;
     }
 };
 
 }  // namespace
 
-void search_cells(const CellStore& cells, const CellRange& range, int64_t pairs, const NeighborLists& lists,
-                  int threads) {
+void CellRows::divergences(int64_t i, const CellStore& cells, const int32_t* centre, double* out) const {
+    const double *x = points.x + i * points.d, *h[kAtOnce];
+    double inner[kAtOnce] = {};
+    for (int64_t s = 0; s < kAtOnce; ++s) h[s] = cells.points.h + centre[s] * points.d;
+    for (int64_t j = 0; j < points.d; ++j)
+        for (int64_t s = 0; s < kAtOnce; ++s) inner[s] += x[j] * h[s][j];
+    for (int64_t s = 0; s < kAtOnce; ++s) out[s] = std::max(u[i] + cells.w[centre[s]] - inner[s], 0.0);
+}
+
+void search_cells(const CellStore& cells, const CellRows& rows, const RowGroups& groups, int64_t pairs,
+                  const NeighborLists& lists, int threads) {
     const int64_t n_points = cells.points.n;
     pairs = std::min(pairs, n_points);  // there are no more
     const int64_t n_near = (kReach * pairs * cells.n + n_points - 1) / n_points;
     parallel_for(
-        range.last - range.first, 1, threads, [&] { return CellSearch(cells, lists.k); },
-        [&](int64_t c, CellSearch& search) {
-            search.run(range.first + c, pairs, n_near, lists.index, lists.divergence);
+        groups.count, 1, threads, [&] { return CellSearch(cells, rows, lists.k); },
+        [&](int64_t g, CellSearch& search) {
+            const RowGroup group{groups.order + groups.bounds[g], groups.bounds[g + 1] - groups.bounds[g],
+                                 groups.home[g]};
+            search.run(group, pairs, n_near, lists);
         });
+}
+
+void search_cells(const CellStore& cells, const CellRange& range, int64_t pairs, const NeighborLists& lists,
+                  int threads) {
+    std::vector<int32_t> home(static_cast<size_t>(range.last - range.first));
+    std::iota(home.begin(), home.end(), static_cast<int32_t>(range.first));
+    const CellRows rows{cells.points, cells.u, nullptr};
+    const RowGroups groups{cells.order(), cells.bounds() + range.first, home.data(),
+                           range.last - range.first};
+    search_cells(cells, rows, groups, pairs, lists, threads);
 }
 
 }  // namespace bvdt

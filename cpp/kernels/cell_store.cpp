@@ -127,6 +127,23 @@ CellStore::CellStore(const DensePoints& points_, const double* u_, const double*
     scale_x = inverse_spread(points.x, points.n, points.d);
     scale_h = points.h == points.x ? scale_x : inverse_spread(points.h, points.n, points.d);
     parallel_for(n, 8, threads, [&](int64_t cell) { pack(cell, average(cell)); });
+    average_runs();
+}
+
+void CellStore::average_runs() {
+    const int64_t d = points.d;
+    n_runs = (n + kRun - 1) / kRun;
+    run_turned.assign(static_cast<size_t>(2 * d * n_runs), 0.0);
+    run_self.assign(static_cast<size_t>(n_runs), 0.0), run_size.assign(static_cast<size_t>(n_runs), 0);
+    for (int64_t cell = 0; cell < n; ++cell) run_size[cell / kRun] += size(cell);
+    for (int64_t cell = 0; cell < n; ++cell) {
+        const int64_t run = cell / kRun;
+        const double share = static_cast<double>(size(cell)) / static_cast<double>(run_size[run]);
+        for (int64_t j = 0; j < 2 * d; ++j) run_turned[j * n_runs + run] += share * turned[j * n + cell];
+    }
+    for (int64_t run = 0; run < n_runs; ++run)
+        for (int64_t j = 0; j < d; ++j)
+            run_self[run] += run_turned[j * n_runs + run] * run_turned[(d + j) * n_runs + run];
 }
 
 std::vector<char> CellStore::average(int64_t cell) {

@@ -1,14 +1,14 @@
 // Dense points packed cell by cell, for the nearest centres by cells, an inverted file: a point is compared
 // with those of the cells whose means are nearest to it. docs/theory.md, "Neighbour search by cells".
 //
-// With cell means x̄, h̄, a row a of cell A and a centre b of cell B, x' = x_a − x̄_A, h' = h_b − h̄_B,
+// With cell means x̄, h̄, a row a near to cell A and a centre b of cell B, x' = x_a − x̄_A, h' = h_b − h̄_B,
 // ΔX = x̄_B − x̄_A and ΔH = h̄_B − h̄_A, the divergence falls into parts as small as the cells and their
 // distance, so single precision is enough to rank:
 //
 //     d_ab = (u_a − ⟨x_a, h̄_A⟩ + c_A) − ⟨x', ΔH⟩                    a row's part, once per cell
-//          + (w_b − ⟨x̄_B, h'⟩ − c_B) + ⟨ΔX, h'⟩                     a centre's part, once per cell of rows
-//          + (c_B − c_A − ⟨x̄_A, ΔH⟩)
-//          − ⟨x', h'⟩                                               the product
+//          + (c_B − c_A − ⟨x̄_A, ΔH⟩)                                once per pair of cells
+//          + (w_b − ⟨x̄_B, h'⟩ − c_B)                                a centre's part, once
+//          − ⟨x' − ΔX, h'⟩                                          the product
 //
 // with c the mean of w − ⟨x̄, h'⟩ over a cell. Centres are packed in panels of 16 lanes: panel t of cell B
 // holds h' as (d, 16). x is multiplied by scale_x and h by scale_h, so that neither overflow nor underflow is
@@ -31,6 +31,7 @@
 namespace bvdt {
 
 constexpr int64_t kAtOnce = 4;  // divergences in double precision
+constexpr int64_t kRun = 32;    // cells, near to each other by the order of the cutting, ranked as one first
 
 class CellStore {
   public:
@@ -41,6 +42,10 @@ class CellStore {
     std::vector<double> turned;          // (2d, n): h̄ above x̄
     std::vector<double> mean_level;      // (n,) c
     std::vector<double> self;            // (n,) ⟨x̄, h̄⟩
+    int64_t n_runs;                      // of kRun cells each
+    std::vector<double> run_turned;      // (2d, n_runs) means of the runs, as `turned`
+    std::vector<double> run_self;        // (n_runs,)
+    std::vector<int64_t> run_size;       // (n_runs,) points
     std::vector<int64_t> first_panel;    // (n + 1,) of a cell
     std::vector<float> panels;           // (n_panels, d, 16) h'
     std::vector<float> level;  // (n_panels, 16) w − ⟨x̄, h'⟩ − c − error, +∞ after a cell's last point
@@ -53,27 +58,13 @@ class CellStore {
 
     int64_t size(int64_t cell) const { return bounds_[cell + 1] - bounds_[cell]; }
     const int32_t* items(int64_t cell) const { return order_.data() + bounds_[cell]; }
+    const int32_t* order() const { return order_.data(); }
+    const int64_t* bounds() const { return bounds_.data(); }
     int64_t n_panels(int64_t cell) const { return first_panel[cell + 1] - first_panel[cell]; }
     const float* panels_of(int64_t cell) const {
         return panels.data() + first_panel[cell] * points.d * kLanes;
     }
     double scale() const { return scale_x * scale_h; }
-
-    // d_ij in double precision; not a number where it overflows.
-    double divergence(int64_t i, int64_t j) const {
-        const double inner =
-            dot<Order::kAsStored>(points.x + i * points.d, points.h + j * points.d, points.d);
-        return std::max(u[i] + w[j] - inner, 0.0);
-    }
-    // The same of kAtOnce centres: a sum waits for its own last term, not for those of the others.
-    void divergences(int64_t i, const int32_t* centre, double* out) const {
-        const double *x = points.x + i * points.d, *h[kAtOnce];
-        double inner[kAtOnce] = {};
-        for (int64_t s = 0; s < kAtOnce; ++s) h[s] = points.h + centre[s] * points.d;
-        for (int64_t j = 0; j < points.d; ++j)
-            for (int64_t s = 0; s < kAtOnce; ++s) inner[s] += x[j] * h[s][j];
-        for (int64_t s = 0; s < kAtOnce; ++s) out[s] = std::max(u[i] + w[centre[s]] - inner[s], 0.0);
-    }
 
     // Relative, of a sum of d products in single precision. A product errs in proportion to
     // ‖x‖‖h‖ ≤ (‖x‖² + ‖h‖²)/2, so a pair's error is a row's and a centre's.
@@ -88,6 +79,7 @@ class CellStore {
     // (size,) which of a cell's points are not far from the others; the means are over these.
     std::vector<char> average(int64_t cell);
     void pack(int64_t cell, const std::vector<char>& ordinary);
+    void average_runs();
 };
 
 }  // namespace bvdt

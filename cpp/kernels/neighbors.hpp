@@ -1,6 +1,5 @@
-// The k nearest centres of every point, approximately (docs/theory.md, "Near and far field"): the best of the
-// chunks that hold the point, then, for sparse points, the best among the neighbours of its neighbours. Large
-// dense data: cell_search.hpp.
+// The k nearest centres of every point, approximately (docs/theory.md, "Neighbour search"): the best of the
+// chunks that hold the point. Large dense data: cell_search.hpp; neighbours of neighbours: joins.hpp.
 //
 // Lists are (N, k), each row ascending by (divergence, index) and filled up with index −1, divergence +∞.
 #pragma once
@@ -8,6 +7,7 @@
 #include <cstdint>
 
 #include "points.hpp"
+#include "top_list.hpp"
 
 namespace bvdt {
 
@@ -21,6 +21,10 @@ struct NeighborLists {
     int64_t k;
 };
 
+inline TopList<double> list_of(const NeighborLists& lists, int64_t i) {
+    return {lists.divergence + i * lists.k, lists.index + i * lists.k, lists.k};
+}
+
 struct PointChunks {
     const int32_t* order;   // points, each once at most
     const int64_t* bounds;  // (count + 1,) chunk c is order[bounds[c] : bounds[c + 1]]
@@ -32,9 +36,11 @@ template <typename Points>
 void chunk_neighbors(const Points& points, const Levels& levels, const PointChunks& chunks,
                      const NeighborLists& lists, int threads);
 
-// Offers every point those that the points in its list list. What is listed (N, n_listed) is a copy, so the
-// order of work does not matter.
-void join_neighbors(const SparsePoints& points, const Levels& levels, const int32_t* listed, int64_t n_listed,
-                    const NeighborLists& lists, int threads);
+// Puts centre j into a list if it belongs there; equal divergences go by index.
+inline void offer(const TopList<double>& list, int32_t j, double d) {
+    const int32_t last = list.index[list.k - 1];
+    if (d > list.worst() || (d == list.worst() && j > last && last >= 0) || list.holds(j)) return;
+    list.insert<Ties::kByIndex>(j, d);
+}
 
 }  // namespace bvdt

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "../kernels/joins.hpp"
 #include "../kernels/top_list.hpp"
 #include "lists.hpp"
 
@@ -62,26 +63,42 @@ TEST_CASE("nearest centres in chunks, against all pairs") {
     check_chunks(sparse, sparse.sparse(), rng, 1e-5);
 }
 
-TEST_CASE("joining offers the neighbours of neighbours") {
+TEST_CASE("a point's links are its list and those who list it, nearest first") {
+    const std::vector<int32_t> listed{1, 2, 0, -1, 1, 0, 0, 1};  // 0: 1 2; 1: 0; 2: 1 0; 3: 0 1
+    const Links links = links_of(listed.data(), nullptr, 4, 2, 2);
+    CHECK(links.width == 4);
+    CHECK(links.to == std::vector<int32_t>{1, 2, 3, -1, 0, 2, 3, -1, 1, 0, -1, -1, 0, 1, -1, -1});
+    const std::vector<int32_t> before{1, -1, 0, -1, 1, 0, 0, -1};
+    const Links later = links_of(listed.data(), before.data(), 4, 2, 1);
+    CHECK(later.to == links.to);
+    CHECK(later.fresh == std::vector<uint8_t>{0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0});
+}
+
+TEST_CASE("joining offers the links of links") {
     Generator rng(28);
-    const Points p(rng, 50, 30, 0.3);
-    std::vector<int32_t> listed;
-    for (int64_t i = 0; i < p.n; ++i)
-        for (int64_t s = 0; s < 4; ++s)
-            listed.push_back(static_cast<int32_t>(below(rng, p.n + 1)) - 1);  // −1: nobody
-    Lists lists(p.n, 6);
-    join_neighbors(p.sparse(), {p.u.data(), p.w.data()}, listed.data(), 4, lists.view(), 2);
-    for (int64_t i = 0; i < p.n; ++i) {
-        std::set<int32_t> candidates;
-        for (int64_t s = 0; s < 4; ++s)
-            if (listed[i * 4 + s] >= 0)
-                for (int64_t t = 0; t < 4; ++t) candidates.insert(listed[listed[i * 4 + s] * 4 + t]);
-        candidates.erase(-1);
-        for (int64_t s = 0; s < 4; ++s) candidates.erase(listed[i * 4 + s]);  // those it lists are not new
-        const auto expected = nearest(p, i, {candidates.begin(), candidates.end()}, 6);
-        for (size_t s = 0; s < 6; ++s) {
-            CHECK(lists.index[i * 6 + s] == (s < expected.size() ? expected[s].second : -1));
-            if (s < expected.size()) CHECK(near(lists.divergence[i * 6 + s], expected[s].first));
+    const Points dense(rng, 50, 6), sparse(rng, 50, 30, 0.4);
+    std::vector<int32_t> ring;  // of each point, those one and two before it
+    for (int32_t i = 0; i < 50; ++i) ring.push_back((i + 49) % 50), ring.push_back((i + 48) % 50);
+    const Links links = links_of(ring.data(), nullptr, 50, 2, 2);
+    const auto visited = permutation(rng, 50);
+    const auto check = [&](const Points& p, const auto& points) {
+        Lists lists(p.n, 4);
+        join_links(points, {p.u.data(), p.w.data()}, links, visited.data(), 50, lists.view(), 2);
+        for (int32_t i = 0; i < p.n; ++i) {
+            std::set<int32_t> met;
+            for (int64_t s = 0; s < 4; ++s) {
+                const int32_t via = links.to[i * 4 + s];
+                met.insert(via);
+                for (int64_t t = 0; t < 4; ++t) met.insert(links.to[via * 4 + t]);
+            }
+            met.erase(i);
+            const auto expected = nearest(p, i, {met.begin(), met.end()}, 4);
+            for (int64_t s = 0; s < 4; ++s) {
+                CHECK(lists.index[i * 4 + s] == expected[s].second);
+                CHECK(near(lists.divergence[i * 4 + s], expected[s].first, 1e-10));
+            }
         }
-    }
+    };
+    check(dense, dense.dense());
+    check(sparse, sparse.sparse());
 }

@@ -19,14 +19,24 @@ if TYPE_CHECKING:
     __version__: str
     from . import datasets, report
     from ._support.config import show_config
-    from .estimators import LabelPropagation, Map, SpectralClustering, SpectralEmbedding, text_pipeline
+    from .estimators import (
+        KNeighborsTransformer,
+        LabelPropagation,
+        Map,
+        NearestNeighbors,
+        SpectralClustering,
+        SpectralEmbedding,
+        text_pipeline,
+    )
     from .operators.storage import load
 
 __all__ = [
     "BlockPartition",
     "ForestOperator",
+    "KNeighborsTransformer",
     "LabelPropagation",
     "Map",
+    "NearestNeighbors",
     "SpectralClustering",
     "SpectralEmbedding",
     "TransitionOperator",
@@ -48,8 +58,10 @@ __all__ = [
 
 _ROOMS_ON_FIRST_USE = ("blending", "dask", "datasets", "documents", "estimators", "report")
 _NAMES_ON_FIRST_USE = {
+    "KNeighborsTransformer": "estimators",
     "LabelPropagation": "estimators",
     "Map": "estimators",
+    "NearestNeighbors": "estimators",
     "SpectralClustering": "estimators",
     "SpectralEmbedding": "estimators",
     "load": "operators.storage",

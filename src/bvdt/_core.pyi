@@ -224,6 +224,22 @@ def chunk_neighbors(
     divergence: _F,
     threads: int,
 ) -> None: ...
+@overload
+def join_neighbors(
+    x: _F,
+    h: _F,
+    u: _F,
+    w: _F,
+    listed: _I,  # (N, k) a copy of index; −1 for nobody
+    before: _I,  # (N, k) what was listed in the pass before, or (0, k)
+    visited: _I,  # points, each once at most: those whose lists are filled
+    index: _I,  # (N, k) changed
+    divergence: _F,  # (N, k) changed
+    threads: int,
+) -> None:
+    """Offers each visited point the links of its links; see cpp/kernels/joins.hpp."""
+
+@overload
 def join_neighbors(
     indptr: _L,
     indices: _I,
@@ -232,12 +248,13 @@ def join_neighbors(
     d: int,
     u: _F,
     w: _F,
-    listed: _I,  # (N, k) a copy of index; −1 for nobody
-    index: _I,  # (N, k) changed
-    divergence: _F,  # (N, k) changed
+    listed: _I,
+    before: _I,
+    visited: _I,
+    index: _I,
+    divergence: _F,
     threads: int,
-) -> None:
-    """Offers each point those listed by the points that it lists."""
+) -> None: ...
 
 class Cells:
     """Dense points packed cell by cell; keeps x, h, u and w, and copies of the rest."""
@@ -261,6 +278,22 @@ class Cells:
         divergence: _F,  # (N, k)
         threads: int,
     ) -> None: ...
+    def search_rows(
+        self,
+        x: _F,  # (n, d) rows lifted as the cells' points
+        h: _F,  # (n, d)
+        u: _F,  # (n,)
+        own: _I,  # (n,) the centre that a row is, which its list leaves out, or −1
+        order: _I,  # rows, each once at most
+        bounds: _L,  # (n_groups + 1,) into order
+        home: _I,  # (n_groups,) the cell that a group's rows are nearest to
+        pairs: int,
+        index: _I,  # (n, k)
+        divergence: _F,  # (n, k)
+        threads: int,
+    ) -> None: ...
+    def means(self) -> tuple[_F, _F]:
+        """Copies of h̄ above x̄, (2d·n_cells,), and of ⟨x̄, h̄⟩, (n_cells,)."""
 
 # -- sums over the tree, and blocks: Eq. (20) --------------------------------------------------------------
 

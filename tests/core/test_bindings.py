@@ -16,7 +16,7 @@ from helpers.binding_calls import CALLS, NODES, D, N, int32
 from helpers.properties import examples
 
 BIG, HUGE = 2**31 - 1, 2**62
-NOT_COVERED = {"build_info"}  # takes no argument
+NOT_COVERED = {"build_info", "Cells.means"}  # take no argument
 
 
 def put(place, value):
@@ -100,6 +100,12 @@ MESH = {
     "low1": [always(-np.inf)],
 }
 CUT = {"order": ORDER + TWICE, "bounds": [put(0, -1), *BOUNDS[2:]]}
+JOINED = {
+    "listed": [put((0, 0), -2), put((3, 1), N), put((1, 2), BIG), shorter],
+    "before": [put((0, 0), -2), put((3, 1), N), put((1, 2), BIG), shorter, narrower],
+    "visited": ORDER[:3] + TWICE,
+    "index": [*LISTS["index"], put((0, 0), N), put((1, 1), BIG)],
+}
 
 OWN = {
     "anchor_steal dense": PER_POINT | STEAL,
@@ -160,9 +166,8 @@ OWN = {
     "group_means": GROUPS | {"n_groups": [always(0), always(-1), always(2), always(N + 1), always(HUGE)]},
     "chunk_neighbors dense": PER_POINT | LISTS | CUT,
     "chunk_neighbors sparse": PER_POINT | LISTS | CUT,
-    "join_neighbors": PER_POINT
-    | LISTS
-    | {"listed": [put((0, 0), -2), put((3, 1), N), put((1, 2), BIG), shorter]},
+    "join_neighbors dense": PER_POINT | LISTS | JOINED,
+    "join_neighbors sparse": PER_POINT | LISTS | JOINED,
     "Cells": PER_POINT
     | {"order": ORDER + TWICE, "bounds": [*BOUNDS, put(0, 1), put(-1, N - 1)]}
     | {"x": [put((0, 0), np.nan), put((1, 1), np.inf)], "h": [put((0, 0), np.nan), shorter, narrower]},
@@ -172,6 +177,11 @@ OWN = {
         "last": [always(-1), always(3), always(HUGE)],
         "pairs": [always(3), always(0), always(-HUGE)],
     },
+    "Cells.search_rows": LISTS
+    | CUT
+    | {"u": [shorter], "own": [shorter], "home": [put(0, -1), put(1, 2), put(0, BIG), shorter]}
+    | {"x": [put((0, 0), np.nan), shorter, narrower], "h": [put((0, 0), np.nan), shorter, narrower]}
+    | {"pairs": [always(3), always(0), always(-HUGE)]},
 }  # fmt: skip
 SHARED_NAMES = {"first": ("curve_blocks", "optimum_blocks", "product_blocks")}  # elsewhere it means another
 
@@ -304,7 +314,7 @@ def test_arrays_to_write_to_are_not_converted(name, argument):
     "name",
     [
         *("anchor_grow sparse", "coarsest_sparse", "pair_dots_sparse", "split_level sparse", "group_means"),
-        *("ward_chunks sparse", "chunk_neighbors sparse", "join_neighbors"),
+        *("ward_chunks sparse", "chunk_neighbors sparse", "join_neighbors sparse"),
     ],
 )
 def test_memory_that_is_not_there_is_an_exception(name, threads):

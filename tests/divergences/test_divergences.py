@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy import sparse
 from scipy.optimize import minimize
 
 from bvdt import divergences as dv
@@ -168,8 +169,8 @@ def test_get():
     assert isinstance(dv.get("relative_entropy"), dv.GeneralizedI)
     instance = dv.Logistic()
     assert dv.get(instance) is instance
-    with pytest.raises(ValueError, match=r"divergence needs one of .*gid.*; got 'cosine'"):
-        dv.get("cosine")
+    with pytest.raises(ValueError, match=r"divergence needs one of .*gid.*; got 'manhattan'"):
+        dv.get("manhattan")
     with pytest.raises(TypeError, match="name or a BregmanDivergence; got 3"):
         dv.get(3)
 
@@ -204,3 +205,13 @@ def test_domain_interval():
     assert dv.Interval(0, np.inf).requirement(closed=True) == "X >= 0"
     assert dv.Interval(-np.inf, 2).requirement(closed=False) == "X < 2"
     assert dv.Interval(0, 1).requirement(closed=False) == "0 < X < 1"
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_cosine_takes_rows_of_length_one(as_sparse):
+    X = np.array([[3.0, 4.0], [0.0, 0.0], [1e200, -1e200], [1e-200, 0.0]])
+    given = sparse.csr_array(X) if as_sparse else X
+    _, unit = dv.get("cosine").prepare(given)
+    unit = unit.toarray() if as_sparse else unit
+    assert_allclose(unit, [[0.6, 0.8], [0, 0], [0.5**0.5, -(0.5**0.5)], [1, 0]], rtol=1e-14)
+    assert dv.get("cosine").family is None

@@ -238,9 +238,11 @@ def chunk_neighbors(as_sparse: bool) -> Arguments:
     return _points(as_sparse) | _levels(as_sparse) | _chunks() | _lists() | {"threads": 2}
 
 
-def join_neighbors() -> Arguments:
+def join_neighbors(as_sparse: bool) -> Arguments:
     listed = np.stack([np.roll(np.arange(N), s) for s in (1, 2, 3)], axis=1).astype(np.int32)
-    return _points(True) | _levels(True) | {"listed": listed} | _lists() | {"threads": 2}
+    before = np.roll(listed, 1, axis=1)
+    links = {"listed": listed, "before": before, "visited": np.arange(N, dtype=np.int32)}
+    return _points(as_sparse) | _levels(as_sparse) | links | _lists() | {"threads": 2}
 
 
 def cells() -> Arguments:
@@ -253,6 +255,21 @@ def cells_search() -> Arguments:
 
 def search_cells(**arguments: Any) -> None:
     _core.Cells(**cells()).search(**arguments)
+
+
+def cells_search_rows() -> Arguments:
+    rows = {name: value for name, value in (_points(False) | _levels(False)).items() if name != "w"}
+    groups = {
+        "own": np.arange(N, dtype=np.int32),
+        "order": np.arange(N, dtype=np.int32),
+        "bounds": np.array([0, 5, N]),
+        "home": np.array([1, 0], np.int32),
+    }
+    return rows | groups | {"pairs": 6} | _lists() | {"threads": 2}
+
+
+def search_rows(**arguments: Any) -> None:
+    _core.Cells(**cells()).search_rows(**arguments)
 
 
 def _both(run: Callable[..., Any], arguments: Callable[[bool], Arguments]) -> dict[str, Call]:
@@ -292,7 +309,8 @@ CALLS: dict[str, Call] = {
     "dense_group_means": Call(_core.dense_group_means, dense_group_means),
     "group_means": Call(_core.group_means, group_means),
     **_both(_core.chunk_neighbors, chunk_neighbors),
-    "join_neighbors": Call(_core.join_neighbors, join_neighbors),
+    **_both(_core.join_neighbors, join_neighbors),
     "Cells": Call(_core.Cells, cells),
     "Cells.search": Call(search_cells, cells_search),
+    "Cells.search_rows": Call(search_rows, cells_search_rows),
 }

@@ -44,21 +44,32 @@ def test_joining_finds_neighbours_of_neighbours():
     lifted = random_lifted("gid", 80, np.random.default_rng(0), as_sparse=True)
     indices, divergences = empty_lists(80, 5)
     ring = np.stack([np.roll(np.arange(80), 1), np.roll(np.arange(80), -1)], axis=1).astype(np.int32)
-    _core.join_neighbors(*lifted.arrays, lifted.u, lifted.w, ring, indices, divergences, 2)
+    visited, before = np.arange(80, dtype=np.int32), np.empty((0, 2), np.int32)
+    _core.join_neighbors(*lifted.arrays, lifted.u, lifted.w, ring, before, visited, indices, divergences, 2)
     d = lifted.divergences(slice(None), slice(None))
     for i in (0, 40, 79):
-        two_away = np.array([(i - 2) % 80, (i + 2) % 80])
-        by_divergence = two_away[np.argsort(d[i, two_away])]
-        assert_array_equal(indices[i], [*by_divergence, -1, -1, -1])
-        assert_allclose(divergences[i, :2], d[i, by_divergence], rtol=1e-9, atol=1e-9)
+        met = np.array([(i + step) % 80 for step in (-2, -1, 1, 2)])  # a link, and what it links to
+        by_divergence = met[np.argsort(d[i, met])]
+        assert_array_equal(indices[i], [*by_divergence, -1])
+        assert_allclose(divergences[i, :4], d[i, by_divergence], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.kernel
+def test_what_the_pass_before_has_met_is_not_met_again():
+    lifted = random_lifted("gid", 80, np.random.default_rng(0))
+    ring = np.stack([np.roll(np.arange(80), 1), np.roll(np.arange(80), -1)], axis=1).astype(np.int32)
+    visited = np.arange(80, dtype=np.int32)
+    indices, divergences = empty_lists(80, 5)
+    _core.join_neighbors(*lifted.arrays, lifted.u, lifted.w, ring, ring, visited, indices, divergences, 2)
+    assert (indices[:, 2:] == -1).all()  # links themselves are offered, ways over two old links are not
 
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_large_data_find_most_and_threads_do_not_matter(as_sparse, monkeypatch):
-    monkeypatch.setattr(bvdt.operators.neighbours, "CHUNK", 100)
-    monkeypatch.setattr(bvdt.operators.neighbours, "CELL", 30)
-    monkeypatch.setattr(bvdt.operators.neighbours, "PAIRS", 250)
+    monkeypatch.setattr(bvdt.neighbours.search, "ALL_PAIRS", 100)
+    monkeypatch.setattr(bvdt.neighbours.chunks, "CHUNK", 100)
+    monkeypatch.setattr(bvdt.neighbours.cells, "CELL", 30)
     lifted = random_lifted("gid", 600, np.random.default_rng(0), n_features=6, as_sparse=as_sparse)
     one, two = (NearField.of(lifted, 8, np.random.default_rng(0), jobs) for jobs in (1, 2))
     assert_array_equal(one.indices, two.indices)
@@ -118,7 +129,7 @@ def test_a_point_is_compared_with_the_nearest_cells():
 
 
 def test_equal_points_beyond_one_chunk(monkeypatch):
-    monkeypatch.setattr(bvdt.operators.neighbours, "CHUNK", 100)
+    monkeypatch.setattr(bvdt.neighbours.search, "ALL_PAIRS", 100)
     near = NearField.of(lift(np.ones((500, 3)), "squared_euclidean"), 4, np.random.default_rng(0))
     assert_array_equal(near.divergences, 0.0)
     assert (near.indices >= 0).all()

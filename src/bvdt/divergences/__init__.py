@@ -6,6 +6,7 @@ from .base import BregmanDivergence, from_exponential_family
 from .domain import Interval
 from .family import Family
 from .table1 import (
+    Cosine,
     GeneralizedI,
     ItakuraSaito,
     KullbackLeibler,
@@ -17,6 +18,7 @@ from .table1 import (
 
 __all__ = [
     "BregmanDivergence",
+    "Cosine",
     "Family",
     "GeneralizedI",
     "Interval",
@@ -32,6 +34,7 @@ __all__ = [
 
 NAMES: dict[str, type[BregmanDivergence]] = {
     "squared_euclidean": SquaredEuclidean,
+    "cosine": Cosine,
     "mahalanobis": Mahalanobis,
     "gid": GeneralizedI,
     "poisson": GeneralizedI,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from scipy import sparse, special
 
 from .._support.arrays import Float
 from .._support.robust import ordinary
@@ -58,6 +58,24 @@ class SquaredEuclidean(_Known):
 
     def conjugate(self, T: Any) -> Any:
         return 0.5 * np.square(T)
+
+
+class Cosine(SquaredEuclidean):
+    """½‖x − y‖² of rows divided by their lengths, 1 − cos(x, y); rows of zeros stay as they are.
+
+    exp(−d/bandwidth) is the von Mises–Fisher kernel with κ = 1/bandwidth: for embeddings,
+    of which only the direction counts. Not of Table 1.
+    """
+
+    name = "cosine"
+
+    @property
+    def family(self) -> Family | None:
+        """None: a Gaussian's density is not one on the sphere."""
+        return None
+
+    def prepare(self, X: Any) -> tuple[BregmanDivergence, Any]:
+        return self, unit_rows(X)
 
 
 class Mahalanobis(_Known):
@@ -222,10 +240,7 @@ class KullbackLeibler(_CommonLength):
             return self, X
         if not (sums > 0).all():
             raise ValueError(f"kl needs rows with a positive sum; row {int(np.argmin(sums > 0))} sums to 0")
-        if isinstance(X, np.ndarray):
-            return self, X / sums[:, None]
-        data = X.data / np.repeat(sums, np.diff(X.indptr))
-        return self, type(X)((data, X.indices, X.indptr), shape=X.shape)
+        return self, _divided(X, sums)
 
     def __repr__(self) -> str:
         return f"KullbackLeibler(normalize={self.normalize})"
@@ -342,6 +357,22 @@ class Logistic(_Known):
 def row_sums(X: Any) -> Float:  # (N,)
     """Σ_j x_j of each row, dense or sparse."""
     return np.asarray(X.sum(axis=1), dtype=float).ravel()
+
+
+def unit_rows(X: Any) -> Any:  # (N, d), dense or CSR
+    """Each row divided by its length; rows of zeros as they are."""
+    largest = abs(X).max(axis=1)
+    largest = largest.toarray().ravel() if sparse.issparse(largest) else np.asarray(largest)
+    scale = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)  # so that no square overflows
+    scaled = _divided(X, scale)
+    length = np.sqrt(row_sums(scaled.multiply(scaled) if sparse.issparse(X) else np.square(scaled)))
+    return _divided(scaled, np.where(length > 0, length, 1.0))
+
+
+def _divided(X: Any, by: Float) -> Any:  # (N, d), (N,)
+    if isinstance(X, np.ndarray):
+        return X / by[:, None]
+    return type(X)((X.data / np.repeat(by, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)
 
 
 def _positive_length(length: float) -> float:

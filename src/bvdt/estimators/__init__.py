@@ -2,7 +2,16 @@
 
 from .label_propagation import LabelPropagation
 from .map import Map
+from .neighbors import KNeighborsTransformer, NearestNeighbors
 from .spectral import SpectralClustering, SpectralEmbedding
 from .text import text_pipeline
 
-__all__ = ["LabelPropagation", "Map", "SpectralClustering", "SpectralEmbedding", "text_pipeline"]
+__all__ = [
+    "KNeighborsTransformer",
+    "LabelPropagation",
+    "Map",
+    "NearestNeighbors",
+    "SpectralClustering",
+    "SpectralEmbedding",
+    "text_pipeline",
+]

@@ -5,7 +5,6 @@ from .build import transition_matrix
 from .exact import exact_rows, exact_transition_matrix
 from .forest import ForestOperator
 from .near_field import NearField, near_weights
-from .neighbours import nearest_centres
 from .ordered import in_tree_order
 from .products import CoarsestProduct
 from .single_tree import TransitionOperator
@@ -24,6 +23,5 @@ __all__ = [
     "exact_transition_matrix",
     "in_tree_order",
     "near_weights",
-    "nearest_centres",
     "transition_matrix",
 ]

@@ -194,6 +194,7 @@ def grow_forest(
     n_trees: int,
     near: int,
     *,
+    recall: float,
     bandwidth: float | str,
     weights: str | ArrayLike,
     random_state: Any,
@@ -202,7 +203,7 @@ def grow_forest(
 ) -> ForestOperator:
     """A forest of ``n_trees`` trees from one lifted copy; the bandwidth is resolved on the first tree."""
     seed = seed_from(random_state)
-    field = NearField.of(lifted, near, np.random.default_rng(seed), n_jobs, progress) if near else None
+    field = _near_field(lifted, near, seed, n_jobs, progress, recall) if near else None
     tree = BUILDERS[kind](lifted, random_state=_rng(seed, 0), n_jobs=n_jobs, progress=progress)
     first = TransitionOperator(lifted, tree, bandwidth=bandwidth, n_jobs=n_jobs)
     one = ForestOperator((first,), near=field, seed=seed, kind=kind)
@@ -210,6 +211,12 @@ def grow_forest(
     if isinstance(weights, str) and weights == "uniform":
         return forest
     return ForestOperator(forest.members, weights=weights, near=field, seed=seed, kind=kind)
+
+
+def _near_field(
+    lifted: Lifted, near: int, seed: int, n_jobs: int | None, progress: Progress, recall: float
+) -> NearField:
+    return NearField.of(lifted, near, np.random.default_rng(seed), n_jobs, progress, recall)
 
 
 def resolve_weights(weights: str | ArrayLike, members: Sequence[TransitionOperator]) -> Float:  # (n_trees,)

@@ -6,7 +6,7 @@ with T_i the row of the tree or forest. β_i = d_ik/3, a third of the divergence
 row's own bandwidth: weights fall by at most e³ over the list, whatever the units and wherever the point lies,
 as in a nearest-neighbour graph. λ_i = 0.95, or 0 for a point without a neighbour. Measured: docs/forest.md.
 λ_i and β_i do not follow the walk's bandwidth: softmax weights at a narrow one label worse.
-The centres are found by :mod:`bvdt.operators.neighbours`.
+The centres are found by :mod:`bvdt.neighbours`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scipy import sparse
 from .._support.arrays import Float, Int, checked_integer
 from .._support.progress import Progress
 from ..lifting import Lifted
-from .neighbours import nearest_centres
+from ..neighbours import Recall, nearest_centres
 
 SHARE = 0.95  # λ
 FALL = 3.0  # d_ik / β_i
@@ -43,6 +43,7 @@ class NearField:
     indices: Int  # (N, k)
     divergences: Float  # (N, k)
     share: float = SHARE
+    recall: Recall | None = None  # of the lists, as the search measured it; None once loaded from a file
 
     @classmethod
     def of(
@@ -52,10 +53,12 @@ class NearField:
         rng: np.random.Generator,
         n_jobs: int | None = None,
         progress: Progress = False,
+        recall: float = 0.95,
     ) -> NearField:
         """That of the k nearest centres of every point."""
         k = checked_integer(k, "near", 1, lifted.n_points - 1)
-        return cls(*nearest_centres(lifted, k, rng, n_jobs, progress))
+        indices, divergences, reached = nearest_centres(lifted, k, rng, n_jobs, progress, recall)
+        return cls(indices, divergences, recall=reached)
 
     @cached_property
     def far_share(self) -> Float:  # (N,)

@@ -21,9 +21,9 @@ from .. import _core
 from .._support.arrays import Float, Index, Int, Long
 from .._support.running import n_threads
 from ..lifting import Lifted, Lifting
-from ..operators import near_weights, nearest_centres
+from ..neighbours import nearest_centres
+from ..operators import near_weights
 from ..operators.near_field import SHARE
-from ..operators.neighbours import PAIRS
 from .building import Shards
 from .executors import Executor, Place, Reference
 from .regions import RegionMeans
@@ -31,7 +31,7 @@ from .shard import Grown, Home, Product, stacked
 from .sizing import Sized
 
 # Points that the regions nearest to a region hold, among which its points' neighbours are sought.
-_REACH = 3 * PAIRS
+_REACH = 18_000
 
 
 class Loan(NamedTuple):
@@ -201,7 +201,7 @@ def _searched(together: Lifted, n: int, k: int, n_jobs: int | None) -> tuple[Int
     possible = min(k, together.n_points - 1)
     if possible:
         found = nearest_centres(together, possible, np.random.default_rng(0), n_jobs, rows=n)
-        index[:, :possible], divergence[:, :possible] = found
+        index[:, :possible], divergence[:, :possible] = found[:2]
     return index, divergence
 
 

@@ -1,0 +1,269 @@
+"""Nearest neighbours by any Bregman divergence, with scikit-learn's contracts (theory: Neighbour search)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._support.arrays import Float, Int, checked_integer
+from .._support.running import generator
+from ..divergences import BregmanDivergence, get
+from ..lifting import Lifted, lift
+from ..neighbours import NeighbourIndex, Recall, checked_recall, swapped
+from ._base import checked
+
+# scikit-learn's names of distances, with the divergence that ranks alike; its values follow from d.
+_DISTANCES: dict[str, str] = {"euclidean": "squared_euclidean", "sqeuclidean": "squared_euclidean"}
+_ROUNDING = 8 * np.finfo(float).eps  # of u + w, below which a divergence is 0
+
+
+class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """What both classes share: a fitted index, asked for lists and graphs."""
+
+    n_neighbors: int
+    metric: str | BregmanDivergence
+    side: str
+    recall: float
+    smoothing: float | str | ArrayLike
+    random_state: Any
+    n_jobs: int | None
+    recall_: Recall
+    n_samples_fit_: int
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Prepare the search among the points X; y is ignored."""
+        if self.side not in ("right", "left"):
+            raise ValueError(f'side needs "right" or "left"; got {self.side!r}')
+        checked_recall(self.recall)
+        X = checked(self, X, reset=True, ensure_min_samples=2)
+        lifted = lift(X, self._divergence(), self.smoothing)
+        self._lifting = lifted.lifting
+        self.n_samples_fit_ = lifted.n_points
+        self._index = self._indexed(self._sided(lifted), min(self._k(None), lifted.n_points - 1))
+        self.recall_ = self._index.recall
+        return self
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> NDArray[np.intp] | tuple[Float, NDArray[np.intp]]:
+        """Distances and indices of the nearest fitted points, ascending; both (n, n_neighbors).
+
+        Without X those of the fitted points themselves, each without itself. −1 and infinity where fewer were
+        found.
+        """
+        check_is_fitted(self)
+        index, d = self._lists(X, self._k(n_neighbors))
+        return (d, index) if return_distance else index
+
+    def kneighbors_graph(
+        self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
+    ) -> sparse.csr_matrix:
+        """The lists as a CSR matrix (n, n_samples_fit): 1, or the distance; each row ascends by distance."""
+        check_is_fitted(self)
+        return _graph(*self._lists(X, self._k(n_neighbors)), self.n_samples_fit_, mode)
+
+    def _lists(self, X: Any, k: int) -> tuple[NDArray[np.intp], Float]:  # (n, k) ×2
+        most = self.n_samples_fit_ - (X is None)
+        if k > most:
+            raise ValueError(f"n_neighbors needs at most {most}, the other fitted points; got {k}")
+        if X is None:
+            rows = self._index.lifted
+            index, d = self._index_for(k).own_lists()
+            index, d = index[:, :k], d[:, :k]
+        else:
+            assert self._lifting is not None
+            rows = self._sided(self._lifting.transform(checked(self, X, reset=False)))
+            index, d = self._index.lists_of(rows, k)
+        return index.astype(np.intp), self._distances(rows, index, d)
+
+    def _index_for(self, k: int) -> NeighbourIndex:
+        """The fitted index, or one for longer lists."""
+        return self._index if k <= self._index.k else self._indexed(self._index.lifted, k)
+
+    def _indexed(self, lifted: Lifted, k: int) -> NeighbourIndex:
+        rng = generator(self.random_state)
+        return NeighbourIndex(lifted, k, rng, recall=self.recall, n_jobs=self.n_jobs)
+
+    def _divergence(self) -> BregmanDivergence:
+        metric = self.metric
+        return get(_DISTANCES.get(metric, metric) if isinstance(metric, str) else metric)
+
+    def _sided(self, lifted: Lifted) -> Lifted:
+        return lifted if self.side == "right" else swapped(lifted)
+
+    def _distances(self, rows: Lifted, index: Int, d: Float) -> Float:
+        """In the metric's own values; what is no more than rounding is 0."""
+        scale = np.abs(rows.u)[:, None] + np.abs(self._index.lifted.w[np.maximum(index, 0)])
+        d = np.where(d <= _ROUNDING * scale, 0.0, d)
+        if self.metric == "euclidean":
+            return np.asarray(np.sqrt(2 * d))
+        return np.asarray(2 * d if self.metric == "sqeuclidean" else d)
+
+    def _k(self, n_neighbors: int | None) -> int:
+        return checked_integer(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors", 1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = bool(self._divergence().domain.low >= 0)
+        return tags
+
+
+class NearestNeighbors(_Neighbours):
+    """The nearest neighbours of points by any Bregman divergence, to a recall that one asks for.
+
+    Up to 3 000 points the lists are exact. Beyond, the search measures itself on some rows with exact
+    answers, spends as much as the recall takes, with 95 % confidence, and says what it reached: ``recall_``.
+    The result does not depend on the number of threads.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+    metric : str or BregmanDivergence, default="euclidean"
+        "euclidean", "sqeuclidean" and "cosine" as in scikit-learn, a name of ``bvdt.divergences.get``, or an
+        instance: then the values are the divergence's own ("squared_euclidean" has a factor ½).
+    side : "right" or "left", default="right"
+        "right": the fitted points nearest as centres, by d(x, fitted); "left": nearest as points, by
+        d(fitted, x). They differ where the divergence is not symmetric.
+    recall : float, default=0.95
+        Share of the true neighbours that the lists are to hold, above 0 and at most 1; 1 compares all pairs.
+    smoothing : float, str or array of shape (n_features,), default="auto"
+        As in ``bvdt.transition_matrix``.
+    random_state : int, RandomState, Generator or None, default=None
+    n_jobs : int or None, default=None
+        Threads; None or −1 for all cores.
+
+    Attributes
+    ----------
+    recall_ : Recall
+        ``estimate``, ``low`` and ``high`` of its 95 % interval, and ``n_rows`` that it was measured on.
+    n_samples_fit_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Where X had column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from bvdt import NearestNeighbors
+    >>> X, y = load_digits(return_X_y=True)
+    >>> nearest = NearestNeighbors(n_neighbors=3, metric="gid").fit(X)
+    >>> divergences, indices = nearest.kneighbors(X[:2])
+    >>> [[int(label) for label in labels] for labels in y[indices]]
+    [[0, 0, 0], [1, 1, 1]]
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        metric: str | BregmanDivergence = "euclidean",
+        side: str = "right",
+        recall: float = 0.95,
+        smoothing: float | str | ArrayLike = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.side = side
+        self.recall = recall
+        self.smoothing = smoothing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Neighbours):  # type: ignore[misc]
+    """Points to the graph of their nearest neighbours, for whatever takes a precomputed one.
+
+    ``Isomap``, ``TSNE`` and ``DBSCAN(metric="precomputed")`` take it in a scikit-learn pipeline,
+    ``scanpy.pp.neighbors(transformer=...)`` as it is. A fitted point is its own first neighbour, so that mode
+    "distance" stores n_neighbors + 1 entries per row, as scikit-learn's does.
+
+    Parameters
+    ----------
+    mode : "distance" or "connectivity", default="distance"
+    n_neighbors : int, default=5
+    metric : str or BregmanDivergence, default="euclidean"
+    side : "right" or "left", default="right"
+    recall : float, default=0.95
+    smoothing : float, str or array of shape (n_features,), default="auto"
+    random_state : int, RandomState, Generator or None, default=None
+    n_jobs : int or None, default=None
+        As in :class:`NearestNeighbors`.
+
+    Attributes
+    ----------
+    recall_ : Recall
+    n_samples_fit_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Where X had column names.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import DBSCAN
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from bvdt import KNeighborsTransformer
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> clusters = make_pipeline(KNeighborsTransformer(n_neighbors=10), DBSCAN(eps=20, metric="precomputed"))
+    >>> int(clusters.fit_predict(X).max()) > 8
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        mode: str = "distance",
+        n_neighbors: int = 5,
+        metric: str | BregmanDivergence = "euclidean",
+        side: str = "right",
+        recall: float = 0.95,
+        smoothing: float | str | ArrayLike = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.mode = mode
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.side = side
+        self.recall = recall
+        self.smoothing = smoothing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> KNeighborsTransformer:
+        """Prepare the search among the points X; y is ignored."""
+        super().fit(X)
+        self._n_features_out = self.n_samples_fit_
+        return self
+
+    def transform(self, X: Any) -> sparse.csr_matrix:
+        """The graph of points X and their nearest fitted points, (n, n_samples_fit)."""
+        check_is_fitted(self)
+        return _graph(*self._lists(X, self._entries()), self.n_samples_fit_, self.mode)
+
+    def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
+        """The graph of the points X themselves, each its own first neighbour."""
+        index, d = self.fit(X)._lists(None, max(1, self._entries() - 1))
+        own = np.arange(self.n_samples_fit_)[:, None]
+        index, d = np.hstack([own, index]), np.hstack([np.zeros(own.shape), d])
+        return _graph(index[:, : self._entries()], d[:, : self._entries()], self.n_samples_fit_, self.mode)
+
+    def _entries(self) -> int:
+        return self._k(None) + (self.mode == "distance")
+
+
+def _graph(index: NDArray[np.intp], d: Float, n_fitted: int, mode: str) -> sparse.csr_matrix:
+    if mode not in ("distance", "connectivity"):
+        raise ValueError(f'mode needs "distance" or "connectivity"; got {mode!r}')
+    found = index >= 0
+    data = d[found] if mode == "distance" else np.ones(int(found.sum()))
+    first = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
+    return sparse.csr_matrix((data, index[found], first), shape=(len(index), n_fitted))

@@ -1,0 +1,7 @@
+"""The search for nearest centres: as exact as one asks for, by its own measurement."""
+
+from .recall import Recall
+from .search import NeighbourIndex, checked_recall, nearest_centres
+from .sides import swapped
+
+__all__ = ["NeighbourIndex", "Recall", "checked_recall", "nearest_centres", "swapped"]

@@ -1,0 +1,151 @@
+"""The search in dense points: cells, found by 2-means, of which a row is compared with the nearest ones'.
+
+An inverted file (Jégou et al. 2011) for any divergence. Points of many coordinates are cut and compared in
+fewer (:mod:`.projection`), and the best of those ranked again by the divergence itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._support.arrays import Float, Int, Long
+from .._support.progress import Progress, stage
+from .._support.running import n_threads
+from ..lifting import Lifted, pair_divergences
+from ..tree import cut_into_chunks
+from .projection import Projection
+
+CELL = 150  # points in a cell, at most
+_QUERIES = 1 << 22  # scores of new rows with cells at once
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a search spends: centres that a row is compared with, and how many of them are ranked again."""
+
+    pairs: int
+    ranked: int  # of k or more, if points were projected
+
+
+@dataclass(frozen=True, eq=False)
+class CellIndex:
+    """Centres in cells, ready to be searched."""
+
+    lifted: Lifted
+    projection: Projection | None
+    points: Lifted  # as they are compared: projected, or ``lifted``
+    order: Int  # (N,)
+    bounds: Long  # (n_cells + 1,)
+    cells: Any
+    n_jobs: int | None
+
+    @classmethod
+    def of(
+        cls, lifted: Lifted, projection: Projection | None, rng: np.random.Generator, n_jobs: int | None
+    ) -> CellIndex:
+        """The centres cut into cells of at most ``CELL``."""
+        points = lifted if projection is None else projection(lifted)
+        order, bounds = cut_into_chunks(points, CELL, rng, n_jobs)
+        arrays = (points.X, points.H, points.u, points.w, order, bounds)
+        cells = _core.Cells(*arrays, n_threads(n_jobs))
+        return cls(lifted, projection, points, order, bounds, cells, n_jobs)
+
+    @property
+    def cell_of(self) -> Int:  # (N,)
+        """Each centre's cell."""
+        cell = np.empty(len(self.order), np.int32)
+        cell[self.order] = np.repeat(np.arange(len(self.bounds) - 1, dtype=np.int32), np.diff(self.bounds))
+        return cell
+
+    def search_all(self, k: int, effort: Effort, progress: Progress = False) -> tuple[Int, Float]:
+        """Lists of all points, without themselves."""
+        index, divergence = _empty(self.lifted.n_points, self._width(k, effort))
+        threads, n_cells = n_threads(self.n_jobs), len(self.bounds) - 1
+        step = 512 * threads  # short kernel calls, so that Ctrl-C is answered between them
+        with stage(progress, "nearest centres", n_cells) as advance:
+            for first in range(0, n_cells, step):
+                last = min(first + step, n_cells)
+                self.cells.search(
+                    first, last, max(effort.pairs, index.shape[1] + 1), index, divergence, threads
+                )
+                advance(last - first)
+        return self._ranked_again(self.lifted, index, divergence, k)
+
+    def search_own(self, chosen: NDArray[Any], k: int, effort: Effort) -> tuple[Int, Float]:
+        """Lists of the chosen points, without themselves; as ``search_all`` finds them."""
+        points, own = taken(self.points, chosen), chosen.astype(np.int32)
+        index, divergence = self._search(points, own, self.cell_of[chosen], k, effort)
+        return self._ranked_again(taken(self.lifted, chosen), index, divergence, k)
+
+    def search_new(self, new: Lifted, k: int, effort: Effort) -> tuple[Int, Float]:
+        """Lists of other points, lifted alike."""
+        points = new if self.projection is None else self.projection(new)
+        nobody = np.full(new.n_points, -1, np.int32)
+        index, divergence = self._search(points, nobody, self.nearest_cells(points), k, effort)
+        return self._ranked_again(new, index, divergence, k)
+
+    def scores(self, points: Lifted, rows: Any) -> Float:  # (n, n_cells)
+        """⟨x − x̄, h − h̄⟩ of rows and cells' means, less what depends on the row alone."""
+        turned, own = self.cells.means()
+        turned = turned.reshape(-1, len(own))
+        d = points.n_features
+        scores = points.X[rows] @ turned[:d]
+        scores += points.H[rows] @ turned[d:]
+        return np.asarray(np.subtract(own, scores, out=scores))
+
+    def nearest_cells(self, points: Lifted) -> Int:  # (n,)
+        """The cell whose mean is the nearest."""
+        home = np.empty(points.n_points, np.int32)
+        step = max(1, _QUERIES // len(self.bounds))
+        for first in range(0, points.n_points, step):
+            rows = slice(first, first + step)
+            home[rows] = np.argmin(self.scores(points, rows), axis=1)
+        return home
+
+    def _width(self, k: int, effort: Effort) -> int:
+        return k if self.projection is None else min(max(k, effort.ranked), self.lifted.n_points - 1)
+
+    def _search(
+        self, points: Lifted, own: Int, home: Int, k: int, effort: Effort
+    ) -> tuple[Int, Float]:  # (n, k') ×2
+        """Lists of rows that each have a cell as their home."""
+        index, divergence = _empty(points.n_points, self._width(k, effort))
+        order = np.argsort(home, kind="stable").astype(np.int32)
+        cells, first = np.unique(home[order], return_index=True)
+        groups = (order, np.append(first, len(order)).astype(np.int64), cells.astype(np.int32))
+        arrays = (points.X, points.H, points.u, own)
+        pairs = max(effort.pairs, index.shape[1] + 1)
+        self.cells.search_rows(*arrays, *groups, pairs, index, divergence, n_threads(self.n_jobs))
+        return index, divergence
+
+    def _ranked_again(self, rows: Lifted, index: Int, divergence: Float, k: int) -> tuple[Int, Float]:
+        if self.projection is None:
+            return index, divergence
+        return ranked_again(rows, self.lifted, index, k, self.n_jobs)
+
+
+def taken(lifted: Lifted, rows: NDArray[Any]) -> Lifted:
+    """Some of the points."""
+    X = lifted.X[rows]
+    return Lifted(lifted.u[rows], lifted.w[rows], X, X if lifted.H is lifted.X else lifted.H[rows])
+
+
+def ranked_again(
+    rows: Lifted, centres: Lifted, index: Int, k: int, n_jobs: int | None
+) -> tuple[Int, Float]:  # (n, k') -> (n, k) ×2
+    """The k best of each list in double precision, ascending by divergence, then by index."""
+    found = index >= 0
+    row = np.repeat(np.arange(len(index)), found.sum(axis=1))
+    d = np.full(index.shape, np.inf)
+    d[found] = pair_divergences(rows, centres, row, index[found], n_jobs)
+    order = np.lexsort((index, d), axis=1)[:, :k]
+    return np.take_along_axis(index, order, axis=1), np.take_along_axis(d, order, axis=1)
+
+
+def _empty(n: int, k: int) -> tuple[Int, Float]:
+    return np.full((n, k), -1, np.int32), np.full((n, k), np.inf)

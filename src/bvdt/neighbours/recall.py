@@ -1,0 +1,75 @@
+"""Recall: the share of the true nearest centres that lists hold, estimated on a sample of rows.
+
+A row's k hits depend on each other: a point between two cells misses several at once. So the interval is
+Clopper and Pearson's of as many independent trials as give the variance that the rows show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from .._support.arrays import Float
+
+_TIE = 1e-9  # relative: divergences that close are one
+_LEAST_EFFECT = 2.0  # trials per independent one, at least
+# So many rows that miss, with so large an effect, are added: a few of the sample show too little variance.
+_PRIOR_EFFECT, _PRIOR_ROWS = 8.0, 10
+
+
+@dataclass(frozen=True)
+class Recall:
+    """An estimate and its 95 % interval, from ``n_rows`` rows with exact answers; none: exact throughout."""
+
+    estimate: float
+    low: float
+    high: float
+    n_rows: int
+
+    @classmethod
+    def exact(cls) -> Recall:
+        """That of a search which compares all pairs."""
+        return cls(1.0, 1.0, 1.0, 0)
+
+    @classmethod
+    def of(cls, hits: NDArray[np.intp], k: int) -> Recall:  # (n_rows,) of 0 … k
+        """From the numbers of true neighbours that rows found, of k each."""
+        share, trials = float(hits.mean()) / k, _independent_trials(hits, k)
+        low, high = _clopper_pearson(share * trials, trials, 0.025)
+        return cls(share, low, high, len(hits))
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+
+def surely(hits: NDArray[np.intp], k: int) -> float:
+    """What the recall is not below, with 95 % confidence."""
+    share, trials = float(hits.mean()) / k, _independent_trials(hits, k)
+    return _clopper_pearson(share * trials, trials, 0.05)[0]
+
+
+def count_hits(divergences: Float, exact: Float) -> NDArray[np.intp]:  # (n_rows, k) ×2 -> (n_rows,)
+    """How many of each row's are no farther than its true k-th: of equal divergences any will do."""
+    farthest = exact[:, -1:]
+    return np.asarray((divergences <= farthest + _TIE * np.abs(farthest)).sum(axis=1))
+
+
+def _independent_trials(hits: NDArray[np.intp], k: int) -> float:
+    share, missing = float(hits.mean()) / k, int((hits < k).sum())
+    effect = (
+        float(np.var(hits / k, ddof=1)) * k / (share * (1 - share))
+        if 0 < share < 1 and len(hits) > 1
+        else 0.0
+    )
+    effect = (missing * effect + _PRIOR_ROWS * _PRIOR_EFFECT) / (missing + _PRIOR_ROWS)
+    return len(hits) * k / float(np.clip(effect, min(_LEAST_EFFECT, k), k))
+
+
+def _clopper_pearson(hits: float, trials: float, tail: float) -> tuple[float, float]:
+    """Where so many hits of so many trials would be in each tail."""
+    low = 0.0 if hits <= 0 else float(special.betaincinv(hits, trials - hits + 1, tail))
+    high = 1.0 if hits >= trials else float(special.betaincinv(hits + 1, trials - hits, 1 - tail))
+    return low, high

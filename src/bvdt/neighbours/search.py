@@ -1,0 +1,146 @@
+"""The search as one object: prepared once for centres, asked for lists of their own points or of new ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._support.arrays import Float, Int
+from .._support.progress import Progress
+from .._support.running import n_threads
+from ..lifting import Lifted
+from .cells import CellIndex, Effort, ranked_again
+from .chunks import search_chunks
+from .dial import FEW, Truth, choose_effort, choose_projection, measured, more
+from .exact import exact_lists
+from .recall import Recall, surely
+
+ALL_PAIRS = 3000  # points up to which all pairs are compared
+RECALL = 0.95
+
+
+class NeighbourIndex:
+    """Centres ready to be searched for k neighbours, with what that takes and the recall it reaches.
+
+    The lists of the centres' own points are found when they are first asked for, those of sparse points at
+    once: there a list needs those of others.
+    """
+
+    def __init__(
+        self,
+        lifted: Lifted,
+        k: int,
+        rng: np.random.Generator,
+        *,
+        recall: float = RECALL,
+        n_jobs: int | None = None,
+        progress: Progress = False,
+    ) -> None:
+        self.lifted, self.k, self.n_jobs = lifted, k, n_jobs
+        self.recall = Recall.exact()
+        self.cells: CellIndex | None = None
+        self.effort = Effort(lifted.n_points, k)
+        self._lists: tuple[Int, Float] | None = None
+        recall = checked_recall(recall)
+        if lifted.n_points <= ALL_PAIRS:
+            return
+        if lifted.is_sparse:
+            self._search_chunks(recall, rng, progress)
+        else:
+            self._choose_cells(recall, rng)
+
+    def _choose_cells(self, recall: float, rng: np.random.Generator) -> None:
+        """Cells and the effort that reaches the recall by rows that choose; what it does, by others."""
+        lifted, k, n = self.lifted, self.k, self.lifted.n_points
+        if recall == 1:
+            self.cells = CellIndex.of(lifted, None, rng, self.n_jobs)
+            return
+        if lifted.n_features <= FEW:
+            cells, ranked = CellIndex.of(lifted, None, rng, self.n_jobs), k
+            choosing, telling = Truth.by_cells(cells, k, rng).halves()
+        else:
+            choosing, telling = Truth.of(lifted, k, rng).halves()
+            projection, ranked = choose_projection(lifted, choosing, recall, rng)
+            cells = CellIndex.of(lifted, projection, rng, self.n_jobs)
+        effort = choose_effort(cells, choosing, ranked, recall)
+        reached = measured(cells, telling, effort)
+        while reached.estimate < recall and effort.pairs < n:
+            effort = more(effort, n)
+            reached = measured(cells, telling, effort)
+        self.cells, self.effort, self.recall = cells, effort, reached
+
+    def _search_chunks(self, recall: float, rng: np.random.Generator, progress: Progress) -> None:
+        lifted, k = self.lifted, self.k
+        if recall == 1:
+            return
+        choosing, telling = Truth.of(lifted, k, rng).halves()
+
+        def enough(divergences: Float) -> bool:
+            return surely(choosing.hits(divergences[choosing.rows, :k]), k) >= recall
+
+        self._lists = search_chunks(lifted, k, rng, self.n_jobs, enough, progress)
+        self.recall = Recall.of(telling.hits(self._lists[1][telling.rows]), k)
+
+    def own_lists(self, progress: Progress = False) -> tuple[Int, Float]:  # (N, k) ×2
+        """Each point's k nearest centres but itself, ascending; −1 and +∞ where fewer were found."""
+        if self._lists is None:
+            self._lists = self._search(progress)
+        return self._lists
+
+    def first_lists(self, rows: int) -> tuple[Int, Float]:  # (rows, k) ×2
+        """The same of so many first points; the others are centres alone."""
+        if self._lists is None and self.cells is not None:
+            return self.cells.search_own(np.arange(rows), self.k, self.effort)
+        index, divergence = self.own_lists()
+        return index[:rows], divergence[:rows]
+
+    def _search(self, progress: Progress) -> tuple[Int, Float]:
+        if self.cells is not None:
+            return self.cells.search_all(self.k, self.effort, progress)
+        if self.lifted.n_points <= ALL_PAIRS:
+            return _all_pairs(self.lifted, self.k, self.n_jobs)
+        return exact_lists(self.lifted, self.lifted, self.k, np.arange(self.lifted.n_points))
+
+    def lists_of(self, new: Lifted, k: int) -> tuple[Int, Float]:  # (n_new, k) ×2
+        """The k nearest centres of other points, lifted alike, by the effort that was chosen or exactly."""
+        if self.cells is None:
+            return exact_lists(new, self.lifted, k)
+        ranked = self.effort.ranked + max(0, k - self.k)
+        return self.cells.search_new(new, k, Effort(self.effort.pairs, ranked))
+
+
+def nearest_centres(
+    lifted: Lifted,
+    k: int,
+    rng: np.random.Generator,
+    n_jobs: int | None = None,
+    progress: Progress = False,
+    recall: float = RECALL,
+    *,
+    rows: int | None = None,
+) -> tuple[Int, Float, Recall]:  # (N, k) ×2
+    """Each point's k nearest centres and their divergences, ascending; −1 and +∞ where fewer were found.
+
+    ``rows``: only the lists of so many first points are wanted, (rows, k) ×2.
+    """
+    index = NeighbourIndex(lifted, k, rng, recall=recall, n_jobs=n_jobs, progress=progress)
+    lists = index.own_lists(progress) if rows is None else index.first_lists(rows)
+    return *lists, index.recall
+
+
+def checked_recall(recall: Any) -> float:
+    """A number above 0 and at most 1."""
+    if isinstance(recall, bool) or not isinstance(recall, int | float | np.number) or not 0 < recall <= 1:
+        raise ValueError(f"recall needs a number above 0 and at most 1; got {recall!r}")
+    return float(recall)
+
+
+def _all_pairs(lifted: Lifted, k: int, n_jobs: int | None) -> tuple[Int, Float]:
+    n = lifted.n_points
+    index, divergence = np.full((n, k), -1, np.int32), np.full((n, k), np.inf)
+    one = np.arange(n, dtype=np.int32), np.array([0, n])
+    call = (*lifted.arrays, lifted.u, lifted.w, *one, index, divergence, n_threads(n_jobs))
+    _core.chunk_neighbors(*call)
+    return ranked_again(lifted, lifted, index, k, n_jobs)
