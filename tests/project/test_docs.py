@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import inspect
-import ast
 import re
 from pathlib import Path
 
