@@ -65,6 +65,13 @@ class Cosine(SquaredEuclidean):
 
     exp(−d/bandwidth) is the von Mises–Fisher kernel with κ = 1/bandwidth: for embeddings,
     of which only the direction counts. Not of Table 1.
+
+    Examples
+    --------
+    >>> import bvdt
+    >>> op = bvdt.transition_matrix([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, 3.0]], "cosine")
+    >>> (op @ [1.0, 1.0, 0.0, 0.0]).round(3)
+    array([1., 1., 0., 0.])
     """
 
     name = "cosine"
