@@ -69,7 +69,7 @@ class Cosine(SquaredEuclidean):
     Examples
     --------
     >>> import bvdt
-    >>> op = bvdt.transition_matrix([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, 3.0]], "cosine")
+    >>> op = bvdt.transition_matrix([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, 3.0]], "cosine", bandwidth=0.1)
     >>> (op @ [1.0, 1.0, 0.0, 0.0]).round(3)
     array([1., 1., 0., 0.])
     """
