@@ -47,7 +47,7 @@ def write_dendrogram(path: Path, branches: Sequence[Branch], title: str) -> None
             axes.plot([x[at], end], [height[at]] * 2, color=colour[at], linewidth=0.8, linestyle=":")
             text = f"{branches[at].documents:,}  {_short(branches[at].text, _LEAF)}"
             axes.text(end, height[at], f"  {plain(text)}", va="center", fontsize=9, color="0.15")
-        elif branches[at].parent >= 0 and branches[at].text:
+        elif _worth_a_name(branches, at):
             text = plain(_short(branches[at].text, _INNER))
             axes.text(x[at], height[at], f"{text} ", va="bottom", ha="right", fontsize=7, color="0.4")
     axes.set_title(plain(title), loc="left", fontsize=13)
@@ -60,6 +60,12 @@ def write_dendrogram(path: Path, branches: Sequence[Branch], title: str) -> None
         axes.spines[side].set_visible(False)
     with atomic(path, "wb") as file:
         figure.savefig(file, format=path.suffix.lower()[1:], dpi=160, bbox_inches="tight")
+
+
+def _worth_a_name(branches: Sequence[Branch], at: int) -> bool:
+    """Whether it is much smaller than what it is a part of: others have the same words."""
+    above = branches[at].parent
+    return above >= 0 and branches[at].documents <= 0.8 * branches[above].documents
 
 
 def _heights(children: Sequence[Sequence[int]]) -> list[float]:
