@@ -1,5 +1,6 @@
 """embed, cluster and inspect as a user runs them; every command's help."""
 
+import csv
 import json
 
 import numpy as np
@@ -61,6 +62,29 @@ def test_cluster(tmp_path, suffix):
         (name,) = {name for number, name in pairs if int(number) == item["cluster"]}
         assert set(item["terms"]) <= set(WORDS[name])
     assert plot.stat().st_size > 1000
+
+
+def test_clusters_of_an_unknown_number_and_nested(tmp_path):
+    path, out, tree = docs_csv(tmp_path), tmp_path / "c.csv", tmp_path / "h.json"
+    result = run("cluster", path, "-k", "auto", "-o", out, "--hierarchy", tree, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    chosen = max(found["selection"], key=lambda one: one["eigengap"] * max(one["stability"] or 0.0, 0.0))
+    assert len(found["clusters"]) == chosen["clusters"]
+    top = json.loads(tree.read_text())
+    assert top == found["hierarchy"]
+    assert top["documents"] == 60
+    table, picture = tmp_path / "h.csv", tmp_path / "h.png"
+    run("cluster", path, "-k", 3, "-o", out, "--hierarchy", table, "--dendrogram", picture)
+    nodes = list(csv.DictReader(table.read_text().splitlines()))
+    assert [int(row["node"]) for row in nodes] == [1, 2, 3, 4, 5]
+    leaves = [row["node"] for row in csv.DictReader(out.read_text().splitlines())]
+    for row in nodes:
+        if row["node"] not in {other["parent"] for other in nodes}:
+            assert leaves.count(row["node"]) == int(row["documents"])
+    assert picture.stat().st_size > 2000
+    said = run("cluster", path, "-k", "auto", "-o", out).stdout
+    assert "eigengap" in said
 
 
 def test_clusters_are_numbered_by_size():

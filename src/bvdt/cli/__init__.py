@@ -7,8 +7,9 @@ import sys
 import typer
 
 from . import datasets, interrupts
+from .cluster import CLUSTER_HELP, cluster
 from .demo import DEMO_HELP, demo
-from .embed import CLUSTER_HELP, EMBED_HELP, cluster, embed
+from .embed import EMBED_HELP, embed
 from .guard import guarded
 from .help import TwoHelps
 from .inspect import INSPECT_HELP, inspect

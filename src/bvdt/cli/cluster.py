@@ -1,194 +1,247 @@
-"""``bvdt propagate --dask``: a Parquet table of numbers that is read, walked and labelled in pieces."""
+"""``bvdt cluster``: groups of the documents that say what they are, nested ones too, and pictures of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import json as json_format
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-
-from .._support.atomic import atomic, check_writable
-from ..documents.files.parquet import need_pyarrow
+from .._support.atomic import atomic
+from ..documents.cluster_terms import PIECES, ClusterSummary, by_size, summarise
+from . import options as o
+from .embed import INPUT_LINE, Plot, read_for
+from .guard import after_writing
+from .page import scatter
+from .reading import Source, walk
 from .session import Session
+from .writing import say_written, write_columns
 
-LOCAL = "local"
+if TYPE_CHECKING:
+    from ..documents.features import Features
+    from ..documents.files import Documents
+    from ..documents.nested import NestedClusters
+
+CLUSTER_HELP = f"""Group the documents into k clusters.
+
+{INPUT_LINE}
+Writes id, cluster; cluster 1 is the largest. --hierarchy writes nested ones:
+the top of the tree that the walk is made of, as many leaves as clusters.
+
+\b
+Example:
+  bvdt cluster docs.csv -k auto -o clusters.csv --plot clusters.png
+"""
+
+LabelColumn = Annotated[
+    str | None, o.option("--labels", "-l", help="Column to leave out.", metavar="COLUMN_OR_FILE")
+]
+Clusters = Annotated[
+    Any,
+    o.option(
+        "--clusters", "-k", help="How many, or auto; default 8.", metavar="K", parser=o.at_least_or_auto(2)
+    ),
+]
+Hierarchy = Annotated[
+    Path | None, o.option("--hierarchy", help="Nested clusters, a table or .json.", metavar="FILE")
+]
+Dendrogram = Annotated[
+    Path | None, o.option("--dendrogram", help="Their picture: .png, .svg or .pdf.", metavar="FILE")
+]
 
 
-def label_on_dask(
-    session: Session,
-    path: Path,
-    output: Path,
-    labels: str | None,
-    id_column: str | None,
-    address: str,
-    seed: int,
-    chosen: dict[str, Any],
+def cluster(
+    input: o.Input,
+    output: o.Output,
+    clusters: Clusters = 8,
+    plot: Plot = None,
+    hierarchy: Hierarchy = None,
+    dendrogram: Dendrogram = None,
+    labels: LabelColumn = None,
+    text: o.Text = None,
+    id: o.Id = None,
+    encoding: o.Encoding = None,
+    escape_formulas: o.EscapeFormulas = False,
+    divergence: o.Divergence = None,
+    bandwidth: o.Bandwidth = None,
+    near: o.Near = None,
+    trees: o.Trees = None,
+    scale: o.Scale = None,
+    ngrams: o.Ngrams = None,
+    chars: o.Chars = False,
+    min_df: o.MinDf = None,
+    stop_words: o.StopWords = None,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+    debug: o.Debug = False,
 ) -> None:
-    """Labels for all rows, written in their order, one row group at a time."""
-    need_pyarrow(path)
-    _check(path, output, labels)
-    need_dask()
-    from ..dask import LabelPropagation
-    from ..dask.executor import workers_of
+    session = Session(quiet=quiet, json=json)
+    source = Source(input, text, id, labels, None, encoding, stop_words)
+    terms = o.text_settings(ngrams, chars, min_df, stop_words)
+    settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs)
+    session.result["command"] = "cluster"
+    check_hierarchy(hierarchy, dendrogram)
+    known = isinstance(clusters, int)
+    purpose = f" for {clusters} clusters" if known else " for clusters"
+    outputs = [output, plot, hierarchy, dendrogram]
+    documents = read_for(session, source, outputs, plot, clusters if known else 3, purpose)
+    features, X, operator = walk(session, documents, settings)
+    with session.stage("clusters"):
+        from ..estimators import SpectralClustering
 
-    options: dict[str, Any] = {"divergence": "squared_euclidean", "random_state": seed}
-    options |= {name: value for name, value in chosen.items() if value is not None}
-    table = _Table(path, str(labels), id_column)
-    session.say(f"Read {path}: {table.n_rows:,} rows, {len(table.numbers)} columns of numbers")
-    session.result |= {"command": "propagate", "dask": address, "documents": table.n_rows}
-    with _client(address) as client:
-        with session.bars("walk") as progress, _told_plainly():
-            model = LabelPropagation(client=client, progress=progress, **options)
-            model.fit(table.X(), table.y())
-        op = model.operator_
-        session.say(f"{op.n_shards} shards on {len(workers_of(client))} workers")
-        session.result |= {"classes": model.classes_.tolist(), "shards": op.n_shards}
-        with session.stage("write"):
-            counts = _write(output, table, model)
-    session.say()
-    rows = [[name, f"{counts[name]:,}"] for name in model.classes_.tolist()]
-    session.table(["label", "predicted"], rows)
-    session.result |= {"predicted": counts, "output": str(output)}
-    session.say(f"\nWrote {output} in {session.seconds:.1f} s")
-
-
-def _check(path: Path, output: Path, labels: str | None) -> None:
-    if path.suffix.lower() != ".parquet" or output.suffix.lower() != ".parquet":
-        raise ValueError(f"--dask needs .parquet in and out; got {path.name} and {output.name}")
-    if labels is None:
-        raise ValueError("--labels is missing: name the column of labels, null where there is none")
-    if path.resolve() == output.resolve():
-        raise ValueError(f"{output} needs another name: it is the input as well")
-    check_writable(output)
-
-
-@contextmanager
-def _told_plainly() -> Iterator[None]:
-    """What a cluster lacks is the user's to mend, not a fault of the program."""
-    try:
-        yield
-    except RuntimeError as error:
-        raise ValueError(str(error)) from error
+        found = SpectralClustering(clusters, random_state=seed, n_jobs=jobs).fit(operator=operator)
+    if found.selection_:
+        _say_choice(session, found)
+    number = by_size(found.labels_)
+    parts = operator.tree.cut(min(PIECES, len(number)))
+    described = _describe(session, number, parts, documents, features, X)
+    columns: dict[str, Any] = {"id": documents.ids, "cluster": number}
+    if features.kind == "text":
+        columns["terms"] = [", ".join(described[k - 1].terms) for k in number]
+    nested = None
+    if hierarchy is not None or dendrogram is not None:
+        with session.stage("hierarchy"):
+            nested = _nested(operator, found.n_clusters_, documents, features, X)
+        columns["node"] = nested.leaf_of
+    write_columns(session, output, columns, escape_formulas)
+    with after_writing(output):
+        if nested is not None:
+            _write_nested(session, nested, hierarchy, dendrogram, input.name, escape_formulas)
+        if plot is not None:
+            with session.stage("plot"):
+                _plot(plot, input.name, documents, operator, seed, number, described)
+            session.result["plot"] = str(plot)
+    say_written(session, outputs)
+    session.finish()
 
 
-@contextmanager
-def _client(address: str) -> Iterator[Any]:
-    """A client of the cluster at an address, or of workers started on this machine."""
-    from distributed import Client, LocalCluster
+def check_hierarchy(table: Path | None, picture: Path | None) -> None:
+    """Refuse early what could not be written."""
+    if table is not None and table.suffix.lower() != ".json":
+        from ..documents.files import check_table
 
-    if address != LOCAL:
-        try:
-            client = Client(address, timeout=20)
-        except (OSError, ValueError, TimeoutError) as error:
-            raise ValueError(
-                f"--dask needs a scheduler's address, tcp://host:port, or {LOCAL}; {address}: {error}"
-            ) from None
-        with client:
-            yield client
-        return
-    with LocalCluster(threads_per_worker=1, dashboard_address=":0") as made, Client(made) as client:
-        yield client
+        check_table(table)
+    if picture is not None:
+        from ..report.scatter import check_scatter
+
+        check_scatter(picture)
 
 
-def need_dask() -> None:
-    """One sentence on how to get it where it is missing."""
-    try:
-        import distributed  # noqa: F401
-    except ImportError:
-        raise ImportError('--dask needs Dask: pip install "bvdt[dask]"') from None
+def _say_choice(session: Session, found: Any) -> None:
+    """The evidence for the number of clusters that was found."""
+    session.say(f"\n{found.n_clusters_} clusters: the largest eigengap × stability")
+    rows = [
+        [f"{choice.n_clusters}", f"{choice.eigengap:.4f}", f"{choice.stability:.2f}", f"{choice.score:.4f}"]
+        for choice in sorted(found.selection_, key=lambda choice: -choice.score)
+        if choice.stability is not None
+    ]
+    session.table(["clusters", "eigengap", "stability", "product"], rows)
+    session.result["selection"] = [
+        {"clusters": c.n_clusters, "eigengap": c.eigengap, "stability": c.stability} for c in found.selection_
+    ]
 
 
-class _Table:
-    """A Parquet file by its row groups; workers read them by the file's path."""
+def _nested(
+    operator: Any, n_clusters: int, documents: Documents, features: Features, X: Any
+) -> NestedClusters:
+    from ..documents.nested import nested_clusters
 
-    def __init__(self, path: Path, labels: str, id_column: str | None) -> None:
-        import pyarrow.parquet as parquet
-        import pyarrow.types as types
+    names = features.names if features.kind == "text" else None
+    return nested_clusters(
+        operator.tree, n_clusters, X, documents.ids, names, documents.texts, documents.labels
+    )
 
-        file = parquet.ParquetFile(path)
-        schema = file.schema_arrow
-        for name in (labels, id_column):
-            if name is not None and name not in schema.names:
-                raise ValueError(f"{path} needs the column {name!r}; it has {', '.join(schema.names[:10])}")
-        self.path, self.labels = str(path.resolve()), labels
-        self.id = id_column if id_column else "id" if "id" in schema.names else None
-        others = [field for field in schema if field.name not in (labels, self.id)]
-        wrong = [f for f in others if not (types.is_integer(f.type) or types.is_floating(f.type))]
-        if wrong:
-            raise ValueError(
-                f"--dask needs columns of numbers; {wrong[0].name!r} of {path} is {wrong[0].type}"
-            )
-        if not others:
-            raise ValueError(f"{path} needs a column of numbers besides {labels!r}; it has none")
-        self.numbers = [field.name for field in others]
-        self.lengths = [file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)]
-        self.n_rows = sum(self.lengths)
 
-    def X(self) -> Any:
-        """The numbers as a Dask array."""
-        return self._array(read_numbers, self.numbers, (len(self.numbers),), np.float64)
+def _write_nested(
+    session: Session,
+    nested: NestedClusters,
+    table: Path | None,
+    picture: Path | None,
+    name: str,
+    escape_formulas: bool,
+) -> None:
+    session.result["hierarchy"] = nested.tree()
+    if table is not None and table.suffix.lower() == ".json":
+        with atomic(table, "w") as file:
+            json_format.dump(nested.tree(), file, indent=1, ensure_ascii=False)
+    elif table is not None:
+        from ..documents.files import write_table
 
-    def y(self) -> Any:
-        """The labels as a Dask array of strings, "" for none."""
-        return self._array(read_labels, self.labels, (), object)
+        write_table(table, nested.columns(), escape_formulas=escape_formulas)
+    if picture is not None:
+        from ..report.dendrogram import Branch, write_dendrogram
 
-    def _array(self, read: Any, columns: Any, more: tuple[int, ...], dtype: Any) -> Any:
-        import dask.array as da
-
-        import dask
-
-        parts = [dask.delayed(read)(self.path, g, columns) for g in range(len(self.lengths))]
-        arrays = [
-            da.from_delayed(part, (n, *more), dtype) for part, n in zip(parts, self.lengths, strict=True)
+        branches = [
+            Branch(node.parent - 1, node.summary.documents, _words(node.summary)) for node in nested.nodes
         ]
-        return da.concatenate(arrays)
+        write_dendrogram(picture, branches, f"Nested clusters of {name}")
 
 
-def read_numbers(path: str, group: int, columns: list[str]) -> Any:  # (n, d)
-    """One row group's numbers; null is NaN, which the walk refuses by its row."""
-    table = _read(path, group, columns)
-    return np.stack([table.column(name).to_numpy().astype(np.float64) for name in columns], axis=1)
+def _words(cluster: ClusterSummary) -> str:
+    return ", ".join(cluster.terms) if cluster.terms else (cluster.label or "")
 
 
-def read_labels(path: str, group: int, column: str) -> Any:  # (n,)
-    """One row group's labels as strings, "" where there is none."""
-    values = _read(path, group, [column]).column(column).to_pylist()
-    return np.array(["" if value is None else str(value) for value in values], dtype=object)
+def _plot(
+    path: Path,
+    name: str,
+    documents: Documents,
+    operator: Any,
+    seed: int,
+    number: Any,
+    described: list[ClusterSummary],
+) -> None:
+    from ..report import ResultTable, map_coordinates
+
+    points = map_coordinates(operator, random_state=seed)
+    names = [_title(cluster) for cluster in described]
+    columns, rows = _told(described)
+    tables = [ResultTable("Clusters", columns, rows)]
+    scatter(path, f"Clusters of {name}", documents, points, [names[k - 1] for k in number], tables)
 
 
-def _read(path: str, group: int, columns: list[str]) -> Any:
-    import pyarrow.parquet as parquet
+def _describe(
+    session: Session, number: Any, parts: Any, documents: Documents, features: Features, X: Any
+) -> list[ClusterSummary]:
+    """Size, telling terms, a typical document and purity of every cluster, said and kept."""
+    names = features.names if features.kind == "text" else None
+    found = summarise(X, number, documents.ids, names, documents.texts, documents.labels, parts)
+    session.say()
+    session.table(*_told(found))
+    session.result["clusters"] = [cluster.contents() for cluster in found]
+    return found
 
-    return parquet.ParquetFile(path).read_row_group(group, columns=columns)
+
+def _told(found: list[ClusterSummary]) -> tuple[list[str], list[list[str]]]:
+    """The clusters as a table: its columns and rows."""
+    pure = any(cluster.purity is not None for cluster in found)
+    worded = any(cluster.terms for cluster in found)
+    columns = ["cluster", "documents", *(["purity"] if pure else []), "typical"]
+    rows = [
+        [
+            str(cluster.cluster),
+            f"{cluster.documents:,}",
+            *([_percent(cluster)] if pure else []),
+            _short(cluster.representative, 24),
+            *([", ".join(cluster.terms)] if worded else []),
+        ]
+        for cluster in found
+    ]
+    return [*columns, *(["terms"] if worded else [])], rows
 
 
-def _write(output: Path, table: _Table, model: Any) -> dict[str, int]:
-    """id, label, confidence and given, a row group at a time; how many rows each class has got."""
-    import pyarrow
-    import pyarrow.parquet as parquet
+def _percent(cluster: ClusterSummary) -> str:
+    return "" if cluster.purity is None else f"{100 * cluster.purity:.0f} % {_short(cluster.label or '', 16)}"
 
-    classes = model.classes_.tolist()
-    total, first, writer = np.zeros(len(classes), np.int64), 0, None
-    with atomic(output, "wb") as file:
-        for g, n in enumerate(table.lengths):
-            P = model.label_distributions_[first : first + n].compute()
-            best = P.argmax(axis=1)
-            given = read_labels(table.path, g, table.labels)
-            ids = range(first, first + n) if table.id is None else _read(table.path, g, [table.id]).column(0)
-            part = pyarrow.table(
-                {
-                    "id": pyarrow.array(ids) if table.id is None else ids,
-                    "label": pyarrow.array([classes[k] for k in best]),
-                    "confidence": P[np.arange(n), best],
-                    "given": given != "",
-                }
-            )
-            writer = writer or parquet.ParquetWriter(file, part.schema)
-            writer.write_table(part)
-            total += np.bincount(best, minlength=len(classes))
-            first += n
-        if writer is not None:
-            writer.close()
-    return {name: int(count) for name, count in zip(classes, total, strict=True)}
+
+def _title(cluster: ClusterSummary) -> str:
+    """A cluster's name in a picture: its number and its first terms."""
+    return (
+        f"{cluster.cluster}: {', '.join(cluster.terms[:3])}"
+        if cluster.terms
+        else f"cluster {cluster.cluster}"
+    )
+
+
+def _short(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"

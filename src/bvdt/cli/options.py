@@ -87,6 +87,15 @@ def at_least(low: int) -> Any:
     return parse
 
 
+def at_least_or_auto(low: int) -> Any:
+    """A parser of integers from ``low`` on, and of "auto"."""
+
+    def parse(text: str) -> int | str:
+        return text if text == "auto" else at_least(low)(text)
+
+    return parse
+
+
 def one_of(*names: str) -> Any:
     """A parser that lets only these names pass."""
 

@@ -125,6 +125,7 @@ def scatter(
     documents: Documents,
     coordinates: Any,
     labels: Sequence[str] | None,
+    tables: Sequence[ResultTable] = (),
 ) -> None:
     """Points coloured by label: a page with a map for .html, else a picture."""
     if path.suffix.lower() in (".html", ".htm"):
@@ -138,6 +139,7 @@ def scatter(
             labels=labels,
             texts=documents.texts,
             coordinates=np.asarray(coordinates[:, :2], float),
+            tables=tables,
         )
         write_report(path, page)
     else:

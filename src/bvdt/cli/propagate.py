@@ -153,7 +153,7 @@ def propagate(
         made |= {"--prior": prior, "--trees": trees, "--scale": scale, "--ngrams": ngrams}
         made |= {"--chars": chars, "--min-df": min_df, "--stop-words": stop_words, "--jobs": jobs}
         _refuse(made, "--dask labels a table of numbers by the walk alone", "--dask")
-        from .cluster import label_on_dask
+        from .on_dask import label_on_dask
 
         chosen = {"divergence": divergence, "alpha": alpha, "bandwidth": bandwidth, "near": near}
         label_on_dask(session, input, output, labels, id, dask, seed, chosen)

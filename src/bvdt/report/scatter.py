@@ -63,7 +63,7 @@ def write_scatter(
             alpha=alpha,
             zorder=1 + order,
         )
-    axes.set_title(_plain(title), loc="left", fontsize=13)
+    axes.set_title(_legible(title), loc="left", fontsize=13)
     axes.set(xticks=[], yticks=[])
     for side in axes.spines.values():
         side.set_visible(False)
@@ -124,7 +124,7 @@ def _groups(labels: Sequence[str] | None, n_points: int) -> list[tuple[str, Any,
     place = {name: k for k, (name, _) in enumerate(counts[: len(LIGHT)])}
     code = np.array([place.get(label, -2 if label == UNLABELLED else -1) for label in labels])
     groups: list[tuple[str, Any, NDArray[np.intp]]] = [
-        (_plain(name), LIGHT[k], np.flatnonzero(code == k)) for name, k in place.items()
+        (_legible(name), LIGHT[k], np.flatnonzero(code == k)) for name, k in place.items()
     ]
     if len(counts) > len(LIGHT):
         groups.append((f"{len(counts) - len(LIGHT)} others", GREY, np.flatnonzero(code == -1)))
@@ -133,7 +133,10 @@ def _groups(labels: Sequence[str] | None, n_points: int) -> list[tuple[str, Any,
     return groups
 
 
-def _plain(name: str) -> str:
-    """A name that matplotlib takes for neither mathematics nor a label to leave out."""
-    name = name if len(name) <= 30 else name[:29] + "…"
-    return ("\u200b" if name.startswith("_") else "") + name.replace("$", r"\$")
+def plain(text: str) -> str:
+    """A text that matplotlib takes for neither mathematics nor a label to leave out."""
+    return ("\u200b" if text.startswith("_") else "") + text.replace("$", r"\$")
+
+
+def _legible(name: str) -> str:
+    return plain(name if len(name) <= 30 else name[:29] + "…")

@@ -1,0 +1,194 @@
+"""``bvdt propagate --dask``: a Parquet table of numbers that is read, walked and labelled in pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._support.atomic import atomic, check_writable
+from ..documents.files.parquet import need_pyarrow
+from .session import Session
+
+LOCAL = "local"
+
+
+def label_on_dask(
+    session: Session,
+    path: Path,
+    output: Path,
+    labels: str | None,
+    id_column: str | None,
+    address: str,
+    seed: int,
+    chosen: dict[str, Any],
+) -> None:
+    """Labels for all rows, written in their order, one row group at a time."""
+    need_pyarrow(path)
+    _check(path, output, labels)
+    need_dask()
+    from ..dask import LabelPropagation
+    from ..dask.executor import workers_of
+
+    options: dict[str, Any] = {"divergence": "squared_euclidean", "random_state": seed}
+    options |= {name: value for name, value in chosen.items() if value is not None}
+    table = _Table(path, str(labels), id_column)
+    session.say(f"Read {path}: {table.n_rows:,} rows, {len(table.numbers)} columns of numbers")
+    session.result |= {"command": "propagate", "dask": address, "documents": table.n_rows}
+    with _client(address) as client:
+        with session.bars("walk") as progress, _told_plainly():
+            model = LabelPropagation(client=client, progress=progress, **options)
+            model.fit(table.X(), table.y())
+        op = model.operator_
+        session.say(f"{op.n_shards} shards on {len(workers_of(client))} workers")
+        session.result |= {"classes": model.classes_.tolist(), "shards": op.n_shards}
+        with session.stage("write"):
+            counts = _write(output, table, model)
+    session.say()
+    rows = [[name, f"{counts[name]:,}"] for name in model.classes_.tolist()]
+    session.table(["label", "predicted"], rows)
+    session.result |= {"predicted": counts, "output": str(output)}
+    session.say(f"\nWrote {output} in {session.seconds:.1f} s")
+
+
+def _check(path: Path, output: Path, labels: str | None) -> None:
+    if path.suffix.lower() != ".parquet" or output.suffix.lower() != ".parquet":
+        raise ValueError(f"--dask needs .parquet in and out; got {path.name} and {output.name}")
+    if labels is None:
+        raise ValueError("--labels is missing: name the column of labels, null where there is none")
+    if path.resolve() == output.resolve():
+        raise ValueError(f"{output} needs another name: it is the input as well")
+    check_writable(output)
+
+
+@contextmanager
+def _told_plainly() -> Iterator[None]:
+    """What a cluster lacks is the user's to mend, not a fault of the program."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Any]:
+    """A client of the cluster at an address, or of workers started on this machine."""
+    from distributed import Client, LocalCluster
+
+    if address != LOCAL:
+        try:
+            client = Client(address, timeout=20)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise ValueError(
+                f"--dask needs a scheduler's address, tcp://host:port, or {LOCAL}; {address}: {error}"
+            ) from None
+        with client:
+            yield client
+        return
+    with LocalCluster(threads_per_worker=1, dashboard_address=":0") as made, Client(made) as client:
+        yield client
+
+
+def need_dask() -> None:
+    """One sentence on how to get it where it is missing."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise ImportError('--dask needs Dask: pip install "bvdt[dask]"') from None
+
+
+class _Table:
+    """A Parquet file by its row groups; workers read them by the file's path."""
+
+    def __init__(self, path: Path, labels: str, id_column: str | None) -> None:
+        import pyarrow.parquet as parquet
+        import pyarrow.types as types
+
+        file = parquet.ParquetFile(path)
+        schema = file.schema_arrow
+        for name in (labels, id_column):
+            if name is not None and name not in schema.names:
+                raise ValueError(f"{path} needs the column {name!r}; it has {', '.join(schema.names[:10])}")
+        self.path, self.labels = str(path.resolve()), labels
+        self.id = id_column if id_column else "id" if "id" in schema.names else None
+        others = [field for field in schema if field.name not in (labels, self.id)]
+        wrong = [f for f in others if not (types.is_integer(f.type) or types.is_floating(f.type))]
+        if wrong:
+            raise ValueError(
+                f"--dask needs columns of numbers; {wrong[0].name!r} of {path} is {wrong[0].type}"
+            )
+        if not others:
+            raise ValueError(f"{path} needs a column of numbers besides {labels!r}; it has none")
+        self.numbers = [field.name for field in others]
+        self.lengths = [file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)]
+        self.n_rows = sum(self.lengths)
+
+    def X(self) -> Any:
+        """The numbers as a Dask array."""
+        return self._array(read_numbers, self.numbers, (len(self.numbers),), np.float64)
+
+    def y(self) -> Any:
+        """The labels as a Dask array of strings, "" for none."""
+        return self._array(read_labels, self.labels, (), object)
+
+    def _array(self, read: Any, columns: Any, more: tuple[int, ...], dtype: Any) -> Any:
+        import dask.array as da
+
+        import dask
+
+        parts = [dask.delayed(read)(self.path, g, columns) for g in range(len(self.lengths))]
+        arrays = [
+            da.from_delayed(part, (n, *more), dtype) for part, n in zip(parts, self.lengths, strict=True)
+        ]
+        return da.concatenate(arrays)
+
+
+def read_numbers(path: str, group: int, columns: list[str]) -> Any:  # (n, d)
+    """One row group's numbers; null is NaN, which the walk refuses by its row."""
+    table = _read(path, group, columns)
+    return np.stack([table.column(name).to_numpy().astype(np.float64) for name in columns], axis=1)
+
+
+def read_labels(path: str, group: int, column: str) -> Any:  # (n,)
+    """One row group's labels as strings, "" where there is none."""
+    values = _read(path, group, [column]).column(column).to_pylist()
+    return np.array(["" if value is None else str(value) for value in values], dtype=object)
+
+
+def _read(path: str, group: int, columns: list[str]) -> Any:
+    import pyarrow.parquet as parquet
+
+    return parquet.ParquetFile(path).read_row_group(group, columns=columns)
+
+
+def _write(output: Path, table: _Table, model: Any) -> dict[str, int]:
+    """id, label, confidence and given, a row group at a time; how many rows each class has got."""
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    classes = model.classes_.tolist()
+    total, first, writer = np.zeros(len(classes), np.int64), 0, None
+    with atomic(output, "wb") as file:
+        for g, n in enumerate(table.lengths):
+            P = model.label_distributions_[first : first + n].compute()
+            best = P.argmax(axis=1)
+            given = read_labels(table.path, g, table.labels)
+            ids = range(first, first + n) if table.id is None else _read(table.path, g, [table.id]).column(0)
+            part = pyarrow.table(
+                {
+                    "id": pyarrow.array(ids) if table.id is None else ids,
+                    "label": pyarrow.array([classes[k] for k in best]),
+                    "confidence": P[np.arange(n), best],
+                    "given": given != "",
+                }
+            )
+            writer = writer or parquet.ParquetWriter(file, part.schema)
+            writer.write_table(part)
+            total += np.bincount(best, minlength=len(classes))
+            first += n
+        if writer is not None:
+            writer.close()
+    return {name: int(count) for name, count in zip(classes, total, strict=True)}
