@@ -238,9 +238,7 @@ def check_workers(client: Client, patience: float = 30.0) -> None:
 def check_memory(client: Client, n_bytes: float, purpose: str, remedy: str) -> None:
     """Refuses work that no shard of which would fit into a worker's memory, and says by how much."""
     limits = {
-        address: info["memory_limit"]
-        for address, info in workers_of(client).items()
-        if info["memory_limit"]
+        address: info["memory_limit"] for address, info in workers_of(client).items() if info["memory_limit"]
     }
     if not limits:
         return
