@@ -8,7 +8,8 @@ SOURCES := pyproject.toml constraints.txt requirements.lock CMakeLists.txt $(fil
 
 CMAKE = $(or $(shell command -v cmake),$(BIN)/cmake)
 
-.PHONY: install demo test test-cpp test-fast test-random lint format sanitize fuzz fuzz-sanitize bench docs clean
+.PHONY: install demo test test-cpp test-fast test-random test-oldest wheel-test coverage lint format sanitize fuzz \
+	fuzz-sanitize bench bench-quick docs clean
 install: $(VENV)/.installed
 
 $(VENV)/bin/python:
@@ -39,12 +40,28 @@ test-cpp: install
 	$(CMAKE) --build build/cpp-tests --parallel 2
 	build/cpp-tests/cpp/tests/bvdt_tests
 
+# sdist, wheel, and the quick tests on the wheel in an empty environment: .venv-wheel, dist/.
+wheel-test:
+	PYTHON=$(PYTHON) .ci/wheel-test
+
+# The quick tests on the lower bounds of all dependencies: .venv-oldest.
+test-oldest:
+	PYTHON=$(PYTHON) .ci/test-oldest
+
+# Lines that no test reaches: of Python, and of the kernels (by the C++ tests and by those of Python), in build/coverage.
+coverage: install
+	PYTHON=$(PYTHON) .ci/coverage
+
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/zizmor --offline --quiet .github
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	if command -v actionlint >/dev/null; then actionlint; fi
 
 format: install
 	$(BIN)/ruff check --fix .
@@ -70,9 +87,18 @@ fuzz-sanitize:
 bench: install
 	$(BIN)/python benchmarks/run.py
 
+# What is committed beside the last release (or BASE=COMMIT), each built and measured in turn, in a few minutes.
+BASE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
+bench-quick:
+	@test -n "$(BASE)" || { echo "There is no release to compare with yet: make bench-quick BASE=COMMIT"; exit 2; }
+	test -x .venv-bench/asv/bin/asv || { $(PYTHON) -m venv .venv-bench/asv && \
+	    .venv-bench/asv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt asv virtualenv; }
+	cd benchmarks && ../.venv-bench/asv/bin/asv machine --yes >/dev/null && \
+	    ../.venv-bench/asv/bin/asv continuous --interleave-rounds -a rounds=2 --factor 1.1 $(BASE) HEAD
+
 # Pages, reference and the gallery, whose examples run; a broken link or an example that fails stops it.
 docs: install
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs site
 
 clean:
-	rm -rf build site .venv .venv-sanitize .venv-bench
+	rm -rf build dist site .venv .venv-sanitize .venv-bench .venv-wheel .venv-oldest .venv-coverage

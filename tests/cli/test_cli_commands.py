@@ -142,4 +142,4 @@ def test_help_examples_run(tmp_path, monkeypatch):
 
 def test_version():
     result = run("--version")
-    assert (result.exit_code, result.stdout) == (0, "0.1.0.dev0\n")
+    assert (result.exit_code, result.stdout) == (0, f"{bvdt.__version__}\n")

@@ -48,9 +48,10 @@ def test_definition_gives_table_1(name, seed):
 @given(seed=seeds)
 def test_never_negative_and_zero_at_equality(name, seed):
     X = draw(name, np.random.default_rng(seed))
-    d = make(name, X.shape[1]).pairwise(X, X)
+    divergence = make(name, X.shape[1])
+    d = divergence.pairwise(X, X)
     assert (d >= 0).all()
-    assert (np.diag(d) == 0).all()
+    assert (np.diag(d) <= 4 * np.finfo(float).eps * np.abs(divergence.phi_sum(X))).all()  # BLAS may round
     assert (d[~np.eye(len(X), dtype=bool)] > 0).all()
 
 

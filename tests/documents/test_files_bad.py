@@ -30,6 +30,7 @@ def saved(save, *args, **kwargs) -> bytes:
 
 
 NPY = saved(np.save, np.ones((3, 2)))
+HUGE = NPY.replace(b"(3, 2), }" + b" " * 20, b"(%d, 2), }" % 10**20)  # more rows than an integer of C counts
 NPZ = saved(sparse.save_npz, sparse.csr_array(np.eye(4)))
 NAN = sparse.csr_array(np.array([[0, 1.0], [0, np.nan]]))
 OUTSIDE = {"data": [1.0], "indices": [7], "indptr": [0, 1], "shape": [1, 2]}
@@ -102,6 +103,9 @@ MATRICES = [
         "row 2, column 1 needs a",
     ),
     ("m.mtx", "%%MatrixMarket matrix coordinate complex general\n2 2 1\n2 1 1 1\n", {}, "needs real numbers"),
+    ("m.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1\0 1\n", {}, "no number"),
+    ("m.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1" + "a" * 70_000, {}, "truncated"),
+    ("m.npy", HUGE, {}, "is not an array in NumPy's format"),
     ("m.mtx.gz", b"not packed", {}, "is not a Matrix Market file"),
     ("m.svm", GARBAGE, {}, "line 1 is not svmlight"),
     ("m.svm", "", {}, "needs a row for each document"),

@@ -74,7 +74,7 @@ CASES += [("squared_euclidean", True), ("gid", True)]
 @given(
     n_points=st.sampled_from([800, 2500, 4000]),
     n_features=st.sampled_from([2, 5, 20]),
-    exponent=st.floats(3, 12),
+    exponent=st.floats(1, 12),
     share=st.sampled_from([0.0, 0.003, 0.01]),
     kind=st.sampled_from(["together", "apart"]),
     seed=st.integers(0, 2**32 - 1),

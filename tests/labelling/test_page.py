@@ -7,12 +7,13 @@ import http.server
 import json
 import os
 import threading
+import time
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from bvdt.cli.demo import SHOWN, _write_documents
+from bvdt.cli.demo import SHOWN, write_documents
 from bvdt.experiments.demo import load
 from bvdt.labelling import Store
 from helpers.browser import Browser
@@ -99,7 +100,7 @@ def exported(process: Process, kind: str = "csv") -> bytes:
 
 def demo_corpus(path: Path) -> dict[str, str]:
     """The documents that ``bvdt demo`` writes to be labelled."""
-    _write_documents(path, load(SHOWN))
+    write_documents(path, load(SHOWN))
     with open(path, encoding="utf-8", newline="") as file:
         return {row["id"]: row["class"] for row in csv.DictReader(file)}
 
@@ -253,6 +254,19 @@ def test_a_lost_server_is_told_and_the_label_sent_again(browser, tmp_path):
     assert person.asked == asked
     person.page.context.set_offline(False)
     until(lambda: asked in labels_of(tmp_path), 40)
+    assert process.stop() == 0
+
+
+def test_an_undo_right_after_an_answer_is_not_lost(browser, tmp_path):
+    truth = write_corpus(tmp_path / "docs.csv")
+    process = Process(tmp_path, "--classes", "sport,money,garden")
+    person = Person(browser, process, truth)
+    person.answer()
+    person.page.route("**/api/decide", lambda route: (time.sleep(0.5), route.continue_()))
+    for key in "1z":  # a hand that knows at once that it slipped
+        person.page.keyboard.press(key)
+    person.page.wait_for_selector("#said:text-is('Undone')")
+    assert {name: one["label"] for name, one in labels_of(tmp_path).items()} == person.done
     assert process.stop() == 0
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import doctest
+import inspect
 import re
 from pathlib import Path
 
@@ -34,6 +36,26 @@ def test_every_public_name_of_the_dask_door_is_in_the_reference():
     names = ast.literal_eval(doors.split("__all__ = ")[1])
     page = (DOCS / "reference" / "dask.md").read_text(encoding="utf-8")
     assert [name for name in names if f":: bvdt.dask.{name}\n" not in page] == []
+
+
+PUBLIC = {
+    f"{room.__name__}.{name}": getattr(room, name)
+    for room in (bvdt, bvdt.divergences, bvdt.datasets)
+    for name in room.__all__
+    if callable(getattr(room, name))
+}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_has_an_example_that_runs(name):
+    text = inspect.getdoc(PUBLIC[name])
+    test = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
+    assert test.examples
+    told: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).run(
+        test, out=told.append
+    )
+    assert not told, "".join(told)
 
 
 def test_every_page_is_in_the_site():

@@ -86,3 +86,41 @@ def test_links_lead_somewhere(page):
     links = [link.split("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text)]
     local = [link for link in links if link and "://" not in link]
     assert [link for link in local if not (ROOT / page.parent / link).exists()] == []
+
+
+def test_is_short():
+    assert len(TEXT.splitlines()) < 120
+
+
+def _rows(text: str, width: int) -> list[list[str]]:
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"
+    ]
+    return [row for row in rows if len(row) == width]
+
+
+def test_accuracies_are_those_of_the_page_of_labels():
+    page = (ROOT / "docs/labels.md").read_text(encoding="utf-8")
+    measured = {(row[0], row[1].split(" %")[0]): [float(x) for x in row[2:6]] for row in _rows(page, 11)[2:]}
+    table = [row for row in _rows(TEXT, 4) if re.fullmatch(r"[\d.]+, [\d.]+", row[1])]
+    assert len(table) == 5
+    for corpus, *cells in table:
+        for share, cell in zip(("1", "10", "30"), cells, strict=True):
+            _, svc, bayes, blend = measured[corpus, share]
+            blended, rival = map(float, cell.split(", "))
+            assert (blended, rival) == (
+                pytest.approx(blend, abs=5.1e-4),
+                pytest.approx(max(svc, bayes), abs=5.1e-4),
+            )
+
+
+def test_timings_are_those_of_the_page_of_benchmarks():
+    page = (ROOT / "docs/benchmarks/README.md").read_text(encoding="utf-8")
+    numbers = [float(x) for x in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])", page.replace("\u202f", ""))]
+    rows = [row for row in _rows(TEXT, 6) if re.fullmatch(r"[\d.]+", row[2])]
+    assert len(rows) == 8
+    for row in rows:
+        for cell in row[2:]:
+            digits = len(cell.partition(".")[2])
+            half = 0.501 * 10.0**-digits
+            assert any(abs(number - float(cell)) <= half for number in numbers), (row, cell)

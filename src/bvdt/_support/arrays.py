@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,10 @@ Int = NDArray[np.int32]  # nodes, points and other indices that are many
 Long = NDArray[np.int64]  # sums of sizes
 Index = NDArray[np.intp]  # what NumPy itself returns
 Mask = NDArray[np.bool_]
+
+# As ``numpy.load`` tells of a header that it cannot read, besides ValueError, and zipfile of a member with a
+# password.
+UNREADABLE = (SyntaxError, TokenError, RecursionError, OverflowError, RuntimeError, NotImplementedError)
 
 
 def checked_integer(value: Any, name: str, least: int | None = None, most: int | None = None) -> int:

@@ -13,7 +13,15 @@ from .running import n_threads
 
 
 def show_config() -> None:
-    """Print bvdt's version, its compiler, SIMD width, OpenMP and threads, and the libraries beneath."""
+    """Print bvdt's version, its compiler, SIMD width, OpenMP and threads, and the libraries beneath.
+
+    Examples
+    --------
+    >>> import bvdt
+    >>> bvdt.show_config()
+    bvdt...
+    compiler...
+    """
     built = _core.build_info()
     rows = {
         "bvdt": version("bvdt"),

@@ -21,7 +21,18 @@ from ..tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class BlockPartition:
-    """Blocks (rows[b], cols[b]), sorted by row node, then by column node; ``q`` once they are optimised."""
+    """Blocks (rows[b], cols[b]), sorted by row node, then by column node; ``q`` once they are optimised.
+
+    Examples
+    --------
+    >>> import bvdt
+    >>> X = [[0.0], [1.0], [3.0], [4.5]]
+    >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, random_state=0)
+    >>> op.partition.n_blocks, len(op.partition.rows)
+    (6, 6)
+    >>> op.partition.validate(op.tree)
+    BlockPartition(n_blocks=6, n_points=4)
+    """
 
     rows: Int  # (n_blocks,) node A
     cols: Int  # (n_blocks,) node B

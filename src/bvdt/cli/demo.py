@@ -57,7 +57,7 @@ def demo(
     session.say()
     _write_report(session, path, problems[SHOWN], tables)
     documents = out / "documents.csv"
-    _write_documents(documents, problems[SHOWN])
+    write_documents(documents, problems[SHOWN])
     session.result |= {"command": "demo", "report": str(path), "documents": str(documents)}
     session.result["problems"] = _as_json(found)
     session.say(f"{path}: look at it in a browser. {session.seconds:.0f} s in all.")
@@ -129,7 +129,7 @@ def _write_report(session: Session, path: Path, problem: Problem, tables: list[R
         write_report(path, report)
 
 
-def _write_documents(path: Path, problem: Problem) -> None:
+def write_documents(path: Path, problem: Problem) -> None:
     """The shown problem's documents with their true classes, to try labelling on."""
     from ..documents.files import write_table
 

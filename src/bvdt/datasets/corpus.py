@@ -11,25 +11,31 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._support.arrays import UNREADABLE
 from .._support.atomic import atomic
 
 __all__ = ["CORPORA", "Corpus", "CorpusInfo", "corpus_info", "load_corpus", "save_corpus"]
 
-# As NumPy tells of an array's header that it cannot read, and zipfile of a member with a password.
-_HEADERS = (SyntaxError, TokenError, RecursionError, RuntimeError, NotImplementedError)
 KEYS = ("data", "indices", "indptr", "shape", "labels", "class_names")
 
 
 @dataclass(frozen=True)
 class CorpusInfo:
-    """What is known of a data set of Table 2: its file, its title and its size."""
+    """What is known of a data set of Table 2: its file, its title and its size.
+
+    Examples
+    --------
+    >>> from bvdt.datasets import corpus_info
+    >>> info = corpus_info("bbc")
+    >>> info.shape, info.n_classes
+    ((2225, 9635), 5)
+    """
 
     name: str
     title: str
@@ -54,7 +60,15 @@ CORPORA = {
 
 @dataclass(frozen=True)
 class Corpus:
-    """Documents as counts of terms, each with the number of its class."""
+    """Documents as counts of terms, each with the number of its class.
+
+    Examples
+    --------
+    >>> from bvdt.datasets import make_documents
+    >>> corpus = make_documents(200, n_classes=2, random_state=0)
+    >>> corpus.counts.shape[0], corpus.labels.shape, corpus.class_names
+    (200, (200,), ['class 0', 'class 1'])
+    """
 
     name: str
     title: str
@@ -65,14 +79,32 @@ class Corpus:
 
 
 def corpus_info(name: str) -> CorpusInfo:
-    """What is known of the data set of that name."""
+    """What is known of the data set of that name.
+
+    Examples
+    --------
+    >>> from bvdt.datasets import corpus_info
+    >>> corpus_info("imdb").shape
+    (50000, 89527)
+    """
     if name not in CORPORA:
         raise ValueError(f"unknown data set {name!r}; there are {', '.join(CORPORA)}")
     return CORPORA[name]
 
 
 def load_corpus(name: str, folder: str | Path) -> Corpus:
-    """The data set of that name (a key of CORPORA) from its npz file in the folder."""
+    """The data set of that name (a key of CORPORA) from its npz file in the folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bvdt.datasets import corpus_info, load_corpus, make_documents, save_corpus
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_corpus(f"{folder}/{corpus_info('bbc').file}", make_documents(200, random_state=0))
+    ...     corpus = load_corpus("bbc", folder)
+    >>> corpus.counts.shape[0]
+    200
+    """
     info = corpus_info(name)
     path = Path(folder) / info.file
     if not path.is_file():
@@ -82,7 +114,18 @@ def load_corpus(name: str, folder: str | Path) -> Corpus:
 
 
 def save_corpus(path: str | Path, corpus: Corpus, **extra: NDArray[Any]) -> None:
-    """Write the npz file of a corpus whole or not at all; ``extra`` arrays have one entry per document."""
+    """Write the npz file of a corpus whole or not at all; ``extra`` arrays have one entry per document.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bvdt.datasets import make_documents, save_corpus
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_corpus(f"{folder}/mine.npz", make_documents(200, n_classes=2, random_state=0))
+    ...     print([file.name for file in Path(folder).iterdir()])
+    ['mine.npz']
+    """
     path, counts = Path(path), corpus.counts
     arrays = {"data": counts.data, "indices": counts.indices, "labels": corpus.labels, **extra}
     arrays = {name: _smallest(array) for name, array in arrays.items()}
@@ -117,7 +160,7 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             missing = [key for key in KEYS if key not in stored.files]
             arrays = {} if missing else {key: stored[key] for key in KEYS}
-    except (zipfile.BadZipFile, EOFError, ValueError, zlib.error, *_HEADERS) as error:
+    except (zipfile.BadZipFile, EOFError, ValueError, zlib.error, *UNREADABLE) as error:
         raise ValueError(f"{path} is a damaged file of counts: {error}") from error
     if missing:
         raise ValueError(f"{path} is not a file of counts: it has no array {missing[0]!r}")

@@ -44,7 +44,14 @@ NAMES: dict[str, type[BregmanDivergence]] = {
 
 
 def get(divergence: str | BregmanDivergence) -> BregmanDivergence:
-    """The divergence of that name; an instance is returned as it is."""
+    """The divergence of that name; an instance is returned as it is.
+
+    Examples
+    --------
+    >>> from bvdt.divergences import get
+    >>> get("gid")
+    GeneralizedI()
+    """
     if isinstance(divergence, BregmanDivergence):
         return divergence
     if not isinstance(divergence, str):

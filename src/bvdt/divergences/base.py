@@ -35,6 +35,13 @@ class BregmanDivergence:
     grad_inverse, conjugate : (∇φ)⁻¹ and φ*; found numerically when not given.
     domain : open interval (low, high) for every coordinate.
     n_features : d of the points on which a non-separable φ is checked, when it accepts only one d.
+
+    Examples
+    --------
+    >>> from bvdt.divergences import BregmanDivergence
+    >>> quartic = BregmanDivergence(phi=lambda x: x**4 / 4 + x**2 / 2, grad=lambda x: x**3 + x)
+    >>> float(quartic.div([1.0, 2.0], [0.0, 1.0]))
+    4.0
     """
 
     name: str = "custom"
@@ -173,6 +180,14 @@ def from_exponential_family(
     grad_inverse : θ of a mean μ; found numerically when not given.
     log_base_measure : log p_0(x), (..., d) -> (...); with it the result has a ``family``.
     domain, mean_domain : intervals of θ and of μ = ∇ψ(θ); the second is found when not given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bvdt.divergences import from_exponential_family
+    >>> poisson = from_exponential_family(log_partition=np.exp, grad=np.exp)
+    >>> round(float(poisson.div([1.0, 2.0], [3.0, 1.0])), 4)
+    1.2877
     """
     psi = BregmanDivergence(log_partition, grad, grad_inverse, domain=domain, n_features=n_features)
     if mean_domain is None:

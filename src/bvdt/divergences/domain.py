@@ -15,7 +15,14 @@ _FAR = 700.0  # exp(700) is the largest power of e a float64 holds
 
 @dataclass(frozen=True)
 class Interval:
-    """Open interval (low, high): where φ is differentiable, coordinate by coordinate."""
+    """Open interval (low, high): where φ is differentiable, coordinate by coordinate.
+
+    Examples
+    --------
+    >>> from bvdt.divergences import Interval
+    >>> Interval(0.0, 1.0).low
+    0.0
+    """
 
     low: float = -np.inf
     high: float = np.inf

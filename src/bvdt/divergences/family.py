@@ -26,6 +26,14 @@ class Family:
     ``log_base_measure(x)``      log p_0(x)           (..., d) -> (...)
     ``natural_statistics(z)``    x = g(z)
     ============================ =======================================
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bvdt.divergences import get
+    >>> poisson = get("gid").family
+    >>> round(float(poisson.log_partition(np.log([2.0, 3.0]))), 6)
+    5.0
     """
 
     name: str

@@ -49,6 +49,16 @@ def transition_matrix(
     random_state : seed of the tree; the same seed gives the same result for any number of threads.
     n_jobs : threads; None or −1 for all cores.
     progress : True writes the progress on stderr; a callable is told it as ``progress(stage, done, total)``.
+
+    Examples
+    --------
+    >>> import bvdt
+    >>> X = [[0.0], [1.0], [3.0], [4.5]]
+    >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, random_state=0)
+    >>> op.shape, op.n_blocks
+    ((4, 4), 6)
+    >>> (op @ [1.0, 1.0, 0.0, 0.0]).round(3)
+    array([0.989, 0.989, 0.02 , 0.02 ])
     """
     lifted = lift(X, divergence, smoothing)
     n_trees = checked_integer(n_trees, "n_trees", 1)

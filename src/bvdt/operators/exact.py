@@ -26,6 +26,16 @@ def exact_transition_matrix(
     """P with p_ij ∝ exp(−d_φ(x_i, x_j)/bandwidth) and p_ii = 0: the posterior of Eq. (17), N² numbers.
 
     X, divergence and smoothing are those of ``bvdt.lifting.lift``. A MemoryError refuses what does not fit.
+
+    Examples
+    --------
+    >>> import bvdt
+    >>> X = [[0.0], [1.0], [3.0], [4.5]]
+    >>> bvdt.exact_transition_matrix(X, "squared_euclidean", bandwidth=1.0).round(3)
+    array([[0.   , 0.982, 0.018, 0.   ],
+           [0.815, 0.   , 0.182, 0.003],
+           [0.024, 0.287, 0.   , 0.689],
+           [0.   , 0.007, 0.993, 0.   ]])
     """
     lifted = lift(X, divergence, smoothing)
     n_points = lifted.n_points

@@ -35,6 +35,16 @@ class ForestOperator(WalkOperator):
     neighbors : (indices, divergences), both (N, near): approximate nearest centres; None without ``near``.
     lower_bound : the same mean of the members' bounds (and the near rows'); by convexity a bound for Q.
     seed, kind : tree t is the ``kind`` tree of seed (seed, t), so that ``add_trees`` goes on where it ended.
+
+    Examples
+    --------
+    >>> import bvdt
+    >>> X = [[0.0], [1.0], [3.0], [4.5]]
+    >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, n_trees=2, near=1, random_state=0)
+    >>> op.n_trees, op.weights
+    (2, array([0.5, 0.5]))
+    >>> op.neighbors[0].ravel()
+    array([1, 0, 3, 2], dtype=int32)
     """
 
     def __init__(

@@ -51,6 +51,16 @@ class TransitionOperator(WalkOperator):
     mean_divergence : (n_blocks,) d̄_AB, not divided by the bandwidth.
     bandwidth : β of p_ij ∝ exp(−d_ij / β).
     lower_bound : Eq. (18) without its constant, summed over the rows.
+
+    Examples
+    --------
+    >>> import bvdt
+    >>> X = [[0.0], [1.0], [3.0], [4.5]]
+    >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, random_state=0)
+    >>> op.bandwidth, op.partition.n_blocks, op.refine(8).n_blocks
+    (1.0, 6, 8)
+    >>> op.row(0).round(3)
+    array([0.   , 0.989, 0.006, 0.006])
     """
 
     partition: BlockPartition

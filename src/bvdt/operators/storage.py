@@ -7,13 +7,13 @@ import zipfile
 import zlib
 from json import JSONDecodeError
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from .._support import memory
+from .._support.arrays import UNREADABLE
 from .._support.atomic import atomic
 from ..blocks import BlockPartition
 from ..divergences import NAMES, BregmanDivergence, get
@@ -75,6 +75,18 @@ def load(
 
     A divergence of your own φ is code and is not in the file: give it again as ``divergence`` if new points
     are to be lifted (``op.extend``); everything else works without.
+
+    Examples
+    --------
+    >>> import bvdt
+    >>> X = [[0.0], [1.0], [3.0], [4.5]]
+    >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, random_state=0)
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     op.save(f"{folder}/walk.bvdt")
+    ...     again = bvdt.load(f"{folder}/walk.bvdt")
+    >>> bool((again.toarray() == op.toarray()).all())
+    True
     """
     return operator_from(path, *read(path), divergence=divergence, n_jobs=n_jobs)
 
@@ -183,7 +195,7 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
             return header, {name: members[name] for name in chosen}
     except (*_DAMAGE, OSError, UnicodeDecodeError, JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{path} is not a bvdt file, or is truncated ({error})") from error
-    except (SyntaxError, TokenError, ValueError) as error:  # as NumPy tells a header of an array
+    except (ValueError, *UNREADABLE) as error:
         if str(path) in str(error):
             raise
         raise ValueError(f"{path} is a damaged bvdt file: {error}") from error

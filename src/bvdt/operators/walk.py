@@ -28,6 +28,16 @@ class WalkOperator(RealOperator):
 
     A kind of walk gives ``_times``, ``row``, ``row_values``, ``members``, ``n_blocks`` and ``astype``; the
     rest is here. Operators never change: methods return new objects.
+
+    Examples
+    --------
+    >>> import bvdt
+    >>> X = [[0.0], [1.0], [3.0], [4.5]]
+    >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, random_state=0)
+    >>> isinstance(op, bvdt.WalkOperator), op.rows_sum_to_one
+    (True, True)
+    >>> op.T.shape, op.symmetrized().shape
+    ((4, 4), (4, 4))
     """
 
     rows_sum_to_one = True

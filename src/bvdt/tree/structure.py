@@ -34,7 +34,18 @@ _DEEPEST = 300  # levels that are drawn; of a deeper tree the last so many merge
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Immutable binary tree over N points in pre-order; see the module's head for the arrays."""
+    """Immutable binary tree over N points in pre-order; see the module's head for the arrays.
+
+    Examples
+    --------
+    >>> import bvdt
+    >>> X = [[0.0], [1.0], [3.0], [4.5]]
+    >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, random_state=0)
+    >>> op.tree.n_points, op.tree.n_nodes
+    (4, 7)
+    >>> op.tree.cut(2)
+    array([0, 0, 1, 1])
+    """
 
     left: Int
     right: Int

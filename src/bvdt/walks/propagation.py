@@ -27,6 +27,15 @@ def propagate_labels(
     Y0 : (N,) or (N, k), the initial labels; for k classes one column each, then take the largest.
     alpha : share taken from the neighbours, 0 to 1; the paper's 0.01 is close to one step of voting.
     tol : stop early once no entry changes by more, or by more than its rounding; 0 for the latter alone.
+
+    Examples
+    --------
+    >>> import bvdt
+    >>> X = [[0.0], [1.0], [3.0], [4.5]]
+    >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, random_state=0)
+    >>> known = [[1, 0], [0, 0], [0, 0], [0, 1]]
+    >>> bvdt.propagate_labels(op, known).argmax(axis=1)
+    array([0, 0, 1, 1])
     """
     M = as_square(op)
     Y0 = np.asarray(Y0)

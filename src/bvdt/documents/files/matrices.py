@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..._support import memory
+from ..._support.arrays import UNREADABLE
 from ...lifting import check_readable
 from .encoding import TooLargeError, open_bytes
+from .market import parse_market
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".feat", ".dat")
 CSR_KEYS = {"data", "indices", "indptr", "shape"}
 DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, KeyError)
-# As NumPy tells of an array's header that it cannot read, and zipfile of a member with a password.
-HEADERS = (SyntaxError, TokenError, RecursionError, RuntimeError, NotImplementedError)
 
 
 @dataclass(frozen=True)
@@ -58,29 +53,13 @@ def read_matrix(path: Path, suffix: str) -> Matrix:
 
 
 def _read_market(path: Path) -> Any:
-    from scipy.io import mmread
-
     try:
-        with _plain(path) as plain:
-            X = mmread(plain)
+        with open_bytes(path) as file:
+            return parse_market(file.read())
     except TooLargeError:
         raise
-    except (ValueError, OverflowError, *DAMAGE) as error:
+    except (ValueError, *DAMAGE) as error:
         raise _damaged(path, "a Matrix Market file", error) from error
-    return sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
-
-
-@contextmanager
-def _plain(path: Path) -> Iterator[Path]:
-    """The file, or what it unpacks to: SciPy's reader ends the process when a stream of Python's raises."""
-    if path.suffix.lower() != ".gz":
-        yield path
-        return
-    with TemporaryDirectory() as folder:
-        unpacked = Path(folder) / "unpacked.mtx"
-        with open_bytes(path) as packed, open(unpacked, "wb") as file:
-            shutil.copyfileobj(packed, file)
-        yield unpacked
 
 
 def _read_svmlight(path: Path) -> Matrix:
@@ -143,11 +122,13 @@ def load_arrays(path: Path, kind: str) -> Any:
     try:
         with open(path, "rb") as file:  # NumPy leaves a file open that it cannot read
             stored = np.load(file, allow_pickle=False)
-            if not isinstance(stored, np.ndarray):
+            if isinstance(stored, np.ndarray):
+                return stored
+            with stored:
                 unpacked = sum(member.file_size for member in stored.zip.infolist())
                 memory.require(unpacked, f"{path} unpacked")
-            return stored if isinstance(stored, np.ndarray) else {name: stored[name] for name in stored.files}
-    except (ValueError, *DAMAGE, *HEADERS) as error:
+                return {name: stored[name] for name in stored.files}
+    except (ValueError, *DAMAGE, *UNREADABLE) as error:
         raise _damaged(path, kind, error) from error
 
 
@@ -167,7 +148,7 @@ def _read_npz(path: Path) -> Matrix:
     arrays = {"X": arrays} if isinstance(arrays, np.ndarray) else arrays
     try:
         X = _points(path, arrays)
-    except (ValueError, TypeError, AttributeError, IndexError, KeyError, *HEADERS) as error:
+    except (ValueError, TypeError, AttributeError, IndexError, KeyError, *UNREADABLE) as error:
         raise _damaged(path, kind, error) from error
     rows = {name: array for name, array in arrays.items() if array.shape == X.shape[:1]}
     fields = {name: as_strings(path, array) for name, array in rows.items() if name not in CSR_KEYS}

@@ -5,7 +5,7 @@ import { Board } from "/board.js";
 
 const $ = (id) => document.getElementById(id);
 const MANY = 20; // documents labelled at once without a question
-let state = { classes: [], marks: 20 }, busy = false, unsent = null;
+let state = { classes: [], marks: 20 }, waiting = 0, line = Promise.resolve(), unsent = [];
 
 const ask = new Ask(decide);
 const board = new Board({ open, lasso });
@@ -22,8 +22,9 @@ function say(text, failed = false) {
 
 // -- decisions ----------------------------------------------------------------------------------------------
 
+// A key pressed before the next document is there is about a document that is answered already.
 async function decide(kind, label) {
-  if (!ask.current || busy) return;
+  if (!ask.current || waiting) return;
   const asked = how(), words = { label: `${label}`, skip: "Skipped", unsure: "Not sure" };
   await send({
     path: "/api/decide", said: `Saved: ${words[kind]}`,
@@ -35,23 +36,30 @@ async function undo() {
   await send({ path: "/api/undo", said: "Undone", body: { request: newId(), who: who() } });
 }
 
-// A request whose answer was lost is sent again under its old number: the server writes it once.
-async function send(request) {
-  if (busy) return;
-  busy = true;
+// One after another, so that what is said last is about what came last: an undo, a lasso or a new class that
+// comes while an answer is under way waits for it.
+const inTurn = (job) => (line = line.then(job));
+
+function send(request) {
+  waiting += 1;
   document.body.classList.add("busy");
+  return inTurn(() => deliver(request)).finally(() => {
+    waiting -= 1;
+    document.body.classList.toggle("busy", waiting > 0);
+  });
+}
+
+// A request whose answer was lost is sent again under its old number: the server writes it once.
+async function deliver(request) {
   try {
     const answer = await post(request.path, request.body);
-    unsent = null;
     if (request.path === "/api/undo" && !answer.rows.length) say("There is nothing to undo.");
     else say(request.said);
     if (answer.document !== undefined && (answer.document || request.path !== "/api/undo")) show(answer.document);
   } catch (error) {
-    unsent = error.status && error.status < 500 ? null : request;
-    say(`Not saved: ${error.message}${unsent ? " It is sent again when the server is back." : ""}`, true);
-  } finally {
-    busy = false;
-    document.body.classList.remove("busy");
+    const again = !error.status || error.status >= 500;
+    if (again) unsent.push(request);
+    say(`Not saved: ${error.message}${again ? " It is sent again when the server is back." : ""}`, true);
   }
 }
 
@@ -74,13 +82,13 @@ async function next() {
   } catch (error) { say(error.message, true); }
 }
 
-async function addClass(name) {
+const addClass = (name) => inTurn(async () => {
   try {
     await post("/api/class", { name });
     await follow();
     say(`New class: ${name}`);
   } catch (error) { say(error.message, true); }
-}
+});
 
 // -- many at once -------------------------------------------------------------------------------------------
 
@@ -138,7 +146,7 @@ function kinds() {
 }
 
 async function told() {
-  if (unsent) await send(unsent);
+  for (const request of unsent.splice(0)) await send(request);
   await follow().catch((error) => say(error.message, true));
   if (!ask.current && state.documents) await next();
 }

@@ -1,0 +1,1 @@
+"""A few seconds of everything, for airspeed velocity: ``make bench-quick`` compares two commits."""
