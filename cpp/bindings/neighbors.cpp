@@ -1,6 +1,7 @@
 // Nearest centres from chunks and from neighbours of neighbours: see kernels/neighbors.hpp.
 #include "../kernels/neighbors.hpp"
 #include "../kernels/joins.hpp"
+#include "../kernels/postings.hpp"
 
 #include "arrays.hpp"
 
@@ -61,6 +62,20 @@ void join(const Points& points, const Vector<double>& u, const Vector<double>& w
     join_links(points, levels, links, visited.data(), rows(visited), lists, threads);
 }
 
+void search_postings(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h,
+                     int64_t d, Vector<double> u, Vector<double> w, Vector<int32_t> visited, int64_t budget,
+                     int64_t candidates, Indices index, Divergences divergence, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    const SparsePoints points = Csr{indptr, indices, x, h, d}.checked(threads);
+    const Levels levels = checked_levels(u, w, points.n);
+    const NeighborLists lists = checked_lists(index, divergence, points.n);
+    check_distinct("visited", visited.data(), rows(visited), points.n);
+    require(budget >= 1, "budget needs at least 1 posting; it is ", budget);
+    require(candidates >= 1, "candidates needs at least 1 centre; it is ", candidates);
+    Postings(points).search(levels, visited.data(), rows(visited), {budget, candidates}, lists, threads);
+}
+
 }  // namespace
 
 void register_neighbors(nb::module_& m) {
@@ -104,6 +119,9 @@ void register_neighbors(nb::module_& m) {
         },
         "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a, "listed"_a, "before"_a, "visited"_a,
         "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
+    m.def("posting_neighbors", &search_postings, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a,
+          "visited"_a, "budget"_a, "candidates"_a, "index"_a.noconvert(), "divergence"_a.noconvert(),
+          "threads"_a);
 }
 
 }  // namespace bvdt

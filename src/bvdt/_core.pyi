@@ -255,6 +255,22 @@ def join_neighbors(
     divergence: _F,
     threads: int,
 ) -> None: ...
+def posting_neighbors(
+    indptr: _L,
+    indices: _I,
+    x: _F,
+    h: _F,
+    d: int,
+    u: _F,
+    w: _F,
+    visited: _I,  # points, each once at most: those whose lists are filled
+    budget: int,  # postings that a row reads
+    candidates: int,  # centres that are ranked again
+    index: _I,  # (N, k) changed
+    divergence: _F,  # (N, k) changed
+    threads: int,
+) -> None:
+    """Offers each visited point centres that share its rare features; see cpp/kernels/postings.hpp."""
 
 class Cells:
     """Dense points packed cell by cell; keeps x, h, u and w, and copies of the rest."""

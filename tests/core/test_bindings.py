@@ -168,6 +168,9 @@ OWN = {
     "chunk_neighbors sparse": PER_POINT | LISTS | CUT,
     "join_neighbors dense": PER_POINT | LISTS | JOINED,
     "join_neighbors sparse": PER_POINT | LISTS | JOINED,
+    "posting_neighbors": PER_POINT
+    | LISTS
+    | {"visited": ORDER[:3] + TWICE, "budget": [always(0), always(-HUGE)], "candidates": [always(0)]},
     "Cells": PER_POINT
     | {"order": ORDER + TWICE, "bounds": [*BOUNDS, put(0, 1), put(-1, N - 1)]}
     | {"x": [put((0, 0), np.nan), put((1, 1), np.inf)], "h": [put((0, 0), np.nan), shorter, narrower]},

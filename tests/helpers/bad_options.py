@@ -113,7 +113,7 @@ OPTIONS: dict[str, Case] = {
         r"x\.csv needs the columns.*'x1', 'x2', 'x3' are missing",
     ),
     # settings
-    "unknown divergence": on_docs("needs one of squared_euclidean.*'cosine'", "--divergence", "cosine"),
+    "unknown divergence": on_docs("needs one of squared_euclidean.*'manhattan'", "--divergence", "manhattan"),
     "gid of negative numbers": (
         lambda f: ["propagate", points_csv(f), "-l", "topic", "--divergence", "gid"],
         r"points\.csv: gid needs",

@@ -245,6 +245,11 @@ def join_neighbors(as_sparse: bool) -> Arguments:
     return _points(as_sparse) | _levels(as_sparse) | links | _lists() | {"threads": 2}
 
 
+def posting_neighbors() -> Arguments:
+    effort = {"visited": np.arange(N, dtype=np.int32), "budget": 20, "candidates": 5}
+    return _points(True) | _levels(True) | effort | _lists() | {"threads": 2}
+
+
 def cells() -> Arguments:
     return _points(False) | _levels(False) | _chunks() | {"threads": 2}
 
@@ -310,6 +315,7 @@ CALLS: dict[str, Call] = {
     "group_means": Call(_core.group_means, group_means),
     **_both(_core.chunk_neighbors, chunk_neighbors),
     **_both(_core.join_neighbors, join_neighbors),
+    "posting_neighbors": Call(_core.posting_neighbors, posting_neighbors),
     "Cells": Call(_core.Cells, cells),
     "Cells.search": Call(search_cells, cells_search),
     "Cells.search_rows": Call(search_rows, cells_search_rows),

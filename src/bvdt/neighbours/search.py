@@ -12,7 +12,7 @@ from .._support.progress import Progress
 from .._support.running import n_threads
 from ..lifting import Lifted
 from .cells import CellIndex, Effort, ranked_again
-from .chunks import search_chunks
+from .chunks import search_sparse
 from .dial import FEW, Truth, choose_effort, choose_projection, measured, more
 from .exact import exact_lists
 from .recall import Recall, surely
@@ -47,7 +47,7 @@ class NeighbourIndex:
         if lifted.n_points <= ALL_PAIRS:
             return
         if lifted.is_sparse:
-            self._search_chunks(recall, rng, progress)
+            self._search_sparse(recall, rng, progress)
         else:
             self._choose_cells(recall, rng)
 
@@ -71,16 +71,25 @@ class NeighbourIndex:
             reached = measured(cells, telling, effort)
         self.cells, self.effort, self.recall = cells, effort, reached
 
-    def _search_chunks(self, recall: float, rng: np.random.Generator, progress: Progress) -> None:
+    def _search_sparse(self, recall: float, rng: np.random.Generator, progress: Progress) -> None:
         lifted, k = self.lifted, self.k
         if recall == 1:
             return
         choosing, telling = Truth.of(lifted, k, rng).halves()
 
-        def enough(divergences: Float) -> bool:
-            return surely(choosing.hits(divergences[choosing.rows, :k]), k) >= recall
+        def hits(divergences: Float) -> Any:
+            return choosing.hits(divergences[choosing.rows, :k])
 
-        self._lists = search_chunks(lifted, k, rng, self.n_jobs, enough, progress)
+        self._lists = search_sparse(
+            lifted,
+            k,
+            rng,
+            self.n_jobs,
+            choosing.rows,
+            lambda divergences: float(hits(divergences).mean()) / k,
+            lambda divergences: surely(hits(divergences), k) >= recall,
+            progress,
+        )
         self.recall = Recall.of(telling.hits(self._lists[1][telling.rows]), k)
 
     def own_lists(self, progress: Progress = False) -> tuple[Int, Float]:  # (N, k) ×2
