@@ -42,7 +42,7 @@ void offer_chunks(const Points& points, const Vector<double>& u, const Vector<do
 template <typename Points>
 void join(const Points& points, const Vector<double>& u, const Vector<double>& w,
           const Matrix<int32_t>& listed, const Matrix<int32_t>& before, const Vector<int32_t>& visited,
-          const Indices& index, const Divergences& divergence, int threads) {
+          const Indices& index, const Divergences& divergence, int threads, bool both_ways) {
     nb::gil_scoped_release release;
     check_threads(threads);
     const Levels levels = checked_levels(u, w, points.n);
@@ -58,7 +58,7 @@ void join(const Points& points, const Vector<double>& u, const Vector<double>& w
     check_indices("index", index.data(), points.n * lists.k, points.n, threads, -1);
     require(listed.data() != index.data(), "listed needs to be a copy of index; it is the same array");
     const Links links =
-        links_of(listed.data(), rows(before) > 0 ? before.data() : nullptr, points.n, k, threads);
+        links_of(listed.data(), rows(before) > 0 ? before.data() : nullptr, points.n, k, threads, both_ways);
     join_links(points, levels, links, visited.data(), rows(visited), lists, threads);
 }
 
@@ -103,22 +103,22 @@ void register_neighbors(nb::module_& m) {
         "join_neighbors",
         [](Matrix<double> x, Matrix<double> h, Vector<double> u, Vector<double> w, Matrix<int32_t> listed,
            Matrix<int32_t> before, Vector<int32_t> visited, Indices index, Divergences divergence,
-           int threads) {
-            join(dense_points(x, h), u, w, listed, before, visited, index, divergence, threads);
+           int threads, bool both_ways) {
+            join(dense_points(x, h), u, w, listed, before, visited, index, divergence, threads, both_ways);
         },
         "x"_a, "h"_a, "u"_a, "w"_a, "listed"_a, "before"_a, "visited"_a, "index"_a.noconvert(),
-        "divergence"_a.noconvert(), "threads"_a);
+        "divergence"_a.noconvert(), "threads"_a, "both_ways"_a = true);
     m.def(
         "join_neighbors",
         [](Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h, int64_t d,
            Vector<double> u, Vector<double> w, Matrix<int32_t> listed, Matrix<int32_t> before,
-           Vector<int32_t> visited, Indices index, Divergences divergence, int threads) {
+           Vector<int32_t> visited, Indices index, Divergences divergence, int threads, bool both_ways) {
             check_threads(threads);
             join(Csr{indptr, indices, x, h, d}.checked(threads), u, w, listed, before, visited, index,
-                 divergence, threads);
+                 divergence, threads, both_ways);
         },
         "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a, "listed"_a, "before"_a, "visited"_a,
-        "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
+        "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a, "both_ways"_a = true);
     m.def("posting_neighbors", &search_postings, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a,
           "visited"_a, "budget"_a, "candidates"_a, "index"_a.noconvert(), "divergence"_a.noconvert(),
           "threads"_a);

@@ -58,7 +58,8 @@ bool holds(const int32_t* list, int64_t k, int32_t j) { return std::find(list, l
 
 }  // namespace
 
-Links links_of(const int32_t* listed, const int32_t* before, int64_t n, int64_t k, int threads) {
+Links links_of(const int32_t* listed, const int32_t* before, int64_t n, int64_t k, int threads,
+               bool both_ways) {
     Links links{std::vector<int32_t>(static_cast<size_t>(2 * n * k), -1),
                 std::vector<uint8_t>(static_cast<size_t>(2 * n * k), 0), 2 * k};
     std::vector<int32_t> filled(static_cast<size_t>(n));
@@ -72,6 +73,7 @@ Links links_of(const int32_t* listed, const int32_t* before, int64_t n, int64_t 
             filled[i] = count;
         }
     });
+    if (!both_ways) return links;
     const std::vector<int32_t> own = filled;
     for (int64_t s = 0; s < k; ++s)  // nearest first
         for (int64_t i = 0; i < n; ++i) {

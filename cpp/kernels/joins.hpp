@@ -21,7 +21,8 @@ struct Links {
 };
 
 // The links of lists (N, k); `before` (N, k) are the lists that the last pass took its links from, or null.
-Links links_of(const int32_t* listed, const int32_t* before, int64_t n, int64_t k, int threads);
+Links links_of(const int32_t* listed, const int32_t* before, int64_t n, int64_t k, int threads,
+               bool both_ways = true);
 
 // Offers every point of `visited` the links of its links. Points near to each other are best visited one
 // after the other: what they read is then still in the cache. The order does not change the lists.

@@ -236,6 +236,7 @@ def join_neighbors(
     index: _I,  # (N, k) changed
     divergence: _F,  # (N, k) changed
     threads: int,
+    both_ways: bool = True,  # links of those who list a point, too
 ) -> None:
     """Offers each visited point the links of its links; see cpp/kernels/joins.hpp."""
 
@@ -254,6 +255,7 @@ def join_neighbors(
     index: _I,
     divergence: _F,
     threads: int,
+    both_ways: bool = True,
 ) -> None: ...
 def posting_neighbors(
     indptr: _L,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,7 +45,7 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         self._lifting = lifted.lifting
         self.n_samples_fit_ = lifted.n_points
         self._index = self._indexed(self._sided(lifted), min(self._k(None), lifted.n_points - 1))
-        self.recall_ = self._index.recall
+        self.recall_ = cast(Recall, self._index.recall)  # one was asked for
         return self
 
     def kneighbors(

@@ -30,6 +30,7 @@ JOINS = 4  # passes over links of links between two efforts, at most
 GAIN = 0.01  # of the recall, for which another pass is worth its time
 EFFORTS = ((5_000, 60), (80_000, 200), (1_280_000, 600))  # postings read, centres ranked again
 _USEFUL = 0.3  # recall of the first effort from which on the index is the better beginning
+FIXED_JOINS = 2  # passes where no recall is asked for, over links one way: a quarter of the time of both
 _EXTRA = 5  # places of the lists beyond those that were asked for: more links
 
 Hits = Callable[[Float], float]  # the share that lists (N, ≥ k) of sampled rows hold
@@ -38,9 +39,9 @@ Hits = Callable[[Float], float]  # the share that lists (N, ≥ k) of sampled ro
 class SparseSearch:
     """Lists of all points that fill up, effort by effort."""
 
-    def __init__(self, lifted: Lifted, k: int, n_jobs: int | None) -> None:
+    def __init__(self, lifted: Lifted, k: int, n_jobs: int | None, extra: int = _EXTRA) -> None:
         self.lifted, self.k, self.n_jobs = lifted, k, n_jobs
-        n, width = lifted.n_points, min(k + _EXTRA, lifted.n_points - 1)
+        n, width = lifted.n_points, min(k + extra, lifted.n_points - 1)
         self.index, self.divergence = np.full((n, width), -1, np.int32), np.full((n, width), np.inf)
         self._call = (*lifted.arrays, lifted.u, lifted.w)
         self._visited = np.arange(n, dtype=np.int32)
@@ -59,11 +60,11 @@ class SparseSearch:
         _core.chunk_neighbors(*call)
         self._visited = order
 
-    def join(self) -> None:
-        """What the links of links are."""
+    def join(self, both_ways: bool = True) -> None:
+        """What the links of links are; also of those who list a point."""
         listed = self.index.copy()
         links = (listed, self._before, self._visited)
-        call = (*self._call, *links, self.index, self.divergence, n_threads(self.n_jobs))
+        call = (*self._call, *links, self.index, self.divergence, n_threads(self.n_jobs), both_ways)
         _core.join_neighbors(*call)
         self._before = listed
 
@@ -75,6 +76,21 @@ class SparseSearch:
     def result(self) -> tuple[Int, Float]:  # (N, k) ×2
         """The lists with divergences in double precision throughout."""
         return ranked_again(self.lifted, self.lifted, self.index, self.k, self.n_jobs)
+
+
+def search_by_rule(
+    lifted: Lifted, k: int, rng: np.random.Generator, n_jobs: int | None, progress: Progress = False
+) -> tuple[Int, Float]:  # (N, k) ×2
+    """Lists of all points by a fixed effort, unmeasured: ``ROUNDS`` of chunks, ``FIXED_JOINS``."""
+    search = SparseSearch(lifted, k, n_jobs, extra=0)
+    with stage(progress, "nearest centres", ROUNDS + FIXED_JOINS) as advance:
+        for _ in range(ROUNDS):
+            search.compare_chunks(rng)
+            advance(1)
+        for _ in range(FIXED_JOINS):
+            search.join(both_ways=False)
+            advance(1)
+    return search.result()
 
 
 def search_sparse(

@@ -12,13 +12,14 @@ from .._support.progress import Progress
 from .._support.running import n_threads
 from ..lifting import Lifted
 from .cells import CellIndex, Effort, ranked_again
-from .chunks import search_sparse
+from .chunks import search_by_rule, search_sparse
 from .dial import FEW, Truth, choose_effort, choose_projection, measured, more
 from .exact import exact_lists
 from .recall import Recall, surely
 
 ALL_PAIRS = 3000  # points up to which all pairs are compared
 RECALL = 0.95
+PAIRS = 6000  # centres that a dense point is compared with where no recall is asked for, or 8 per neighbour
 
 
 class NeighbourIndex:
@@ -34,22 +35,34 @@ class NeighbourIndex:
         k: int,
         rng: np.random.Generator,
         *,
-        recall: float = RECALL,
+        recall: float | None = RECALL,
         n_jobs: int | None = None,
         progress: Progress = False,
     ) -> None:
         self.lifted, self.k, self.n_jobs = lifted, k, n_jobs
-        self.recall = Recall.exact()
+        self.recall: Recall | None = Recall.exact()
         self.cells: CellIndex | None = None
         self.effort = Effort(lifted.n_points, k)
         self._lists: tuple[Int, Float] | None = None
-        recall = checked_recall(recall)
+        if recall is not None:
+            recall = checked_recall(recall)
         if lifted.n_points <= ALL_PAIRS:
             return
-        if lifted.is_sparse:
+        if recall is None:
+            self._follow_the_rule(rng, progress)
+        elif lifted.is_sparse:
             self._search_sparse(recall, rng, progress)
         else:
             self._choose_cells(recall, rng)
+
+    def _follow_the_rule(self, rng: np.random.Generator, progress: Progress) -> None:
+        """A fixed effort that serves a walk's near field; what it reaches is not measured."""
+        self.recall = None
+        if self.lifted.is_sparse:
+            self._lists = search_by_rule(self.lifted, self.k, rng, self.n_jobs, progress)
+            return
+        self.cells = CellIndex.of(self.lifted, None, rng, self.n_jobs)
+        self.effort = Effort(max(PAIRS, 8 * self.k), self.k)
 
     def _choose_cells(self, recall: float, rng: np.random.Generator) -> None:
         """Cells and the effort that reaches the recall by rows that choose; what it does, by others."""
@@ -126,10 +139,10 @@ def nearest_centres(
     rng: np.random.Generator,
     n_jobs: int | None = None,
     progress: Progress = False,
-    recall: float = RECALL,
+    recall: float | None = RECALL,
     *,
     rows: int | None = None,
-) -> tuple[Int, Float, Recall]:  # (N, k) ×2
+) -> tuple[Int, Float, Recall | None]:  # (N, k) ×2
     """Each point's k nearest centres and their divergences, ascending; −1 and +∞ where fewer were found.
 
     ``rows``: only the lists of so many first points are wanted, (rows, k) ×2.

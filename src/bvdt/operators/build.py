@@ -29,7 +29,7 @@ def transition_matrix(
     blocks: int | None = None,
     n_trees: int = 1,
     near: int = 0,
-    recall: float = 0.95,
+    recall: float | None = None,
     weights: str | ArrayLike = "uniform",
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -47,7 +47,8 @@ def transition_matrix(
     blocks : number of blocks over all trees; None for the coarsest partition, 2(N − 1) per tree.
     n_trees : trees whose matrices are averaged (theory: A forest): cost and quality grow with it.
     near : k > 0 keeps each row's k nearest centres exactly (theory: Near and far field).
-    recall : share of those that the search is to find, by its own measurement; 1 compares all pairs.
+    recall : share of those that the search is to find, by its own measurement; 1 compares all pairs. None:
+        a fixed effort that serves labels, unmeasured.
     weights : of the trees: "uniform", "bound" (∝ exp(bound per row)), or values ≥ 0.
     random_state : seed of the tree; the same seed gives the same result for any number of threads.
     n_jobs : threads; None or −1 for all cores.
@@ -66,7 +67,7 @@ def transition_matrix(
     lifted = lift(X, divergence, smoothing)
     n_trees = checked_integer(n_trees, "n_trees", 1)
     near = checked_integer(near, "near", 0, lifted.n_points - 1)
-    recall = checked_recall(recall)
+    recall = None if recall is None else checked_recall(recall)
     op: WalkOperator
     if n_trees == 1 and near == 0:
         built = _one_tree(lifted, tree, random_state=random_state, n_jobs=n_jobs, progress=progress)

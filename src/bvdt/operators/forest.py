@@ -194,7 +194,7 @@ def grow_forest(
     n_trees: int,
     near: int,
     *,
-    recall: float,
+    recall: float | None,
     bandwidth: float | str,
     weights: str | ArrayLike,
     random_state: Any,
@@ -214,7 +214,7 @@ def grow_forest(
 
 
 def _near_field(
-    lifted: Lifted, near: int, seed: int, n_jobs: int | None, progress: Progress, recall: float
+    lifted: Lifted, near: int, seed: int, n_jobs: int | None, progress: Progress, recall: float | None
 ) -> NearField:
     return NearField.of(lifted, near, np.random.default_rng(seed), n_jobs, progress, recall)
 

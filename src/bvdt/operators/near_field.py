@@ -43,7 +43,7 @@ class NearField:
     indices: Int  # (N, k)
     divergences: Float  # (N, k)
     share: float = SHARE
-    recall: Recall | None = None  # of the lists, as the search measured it; None once loaded from a file
+    recall: Recall | None = None  # of the lists, as the search measured it; None if it did not
 
     @classmethod
     def of(
@@ -53,7 +53,7 @@ class NearField:
         rng: np.random.Generator,
         n_jobs: int | None = None,
         progress: Progress = False,
-        recall: float = 0.95,
+        recall: float | None = None,
     ) -> NearField:
         """That of the k nearest centres of every point."""
         k = checked_integer(k, "near", 1, lifted.n_points - 1)

@@ -200,7 +200,7 @@ def _searched(together: Lifted, n: int, k: int, n_jobs: int | None) -> tuple[Int
     index, divergence = np.full((n, k), -1, np.int32), np.full((n, k), np.inf)
     possible = min(k, together.n_points - 1)
     if possible:
-        found = nearest_centres(together, possible, np.random.default_rng(0), n_jobs, rows=n)
+        found = nearest_centres(together, possible, np.random.default_rng(0), n_jobs, recall=None, rows=n)
         index[:, :possible], divergence[:, :possible] = found[:2]
     return index, divergence
 
