@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CLUSTER_HELP = f"""Group the documents into k clusters.
 
 {INPUT_LINE}
-Writes id, cluster; cluster 1 is the largest. --hierarchy writes nested ones:
+Writes id, cluster, terms; cluster 1 is the largest. --hierarchy writes nested ones:
 the top of the tree that the walk is made of, as many leaves as clusters.
 
 \b
@@ -33,7 +33,7 @@ Example:
 """
 
 LabelColumn = Annotated[
-    str | None, o.option("--labels", "-l", help="Column to leave out.", metavar="COLUMN_OR_FILE")
+    str | None, o.option("--labels", "-l", help="Labels: purity is told, they do not take part.", metavar="COLUMN_OR_FILE")
 ]
 Clusters = Annotated[
     Any,

@@ -97,7 +97,7 @@ def need_dask() -> None:
     try:
         import distributed  # noqa: F401
     except ImportError:
-        raise ImportError('--dask needs Dask: pip install "bvdt[dask]"') from None
+        raise ImportError('--dask needs Dask, the extra dask of bvdt: pip install ".[dask]" in a clone of it') from None
 
 
 class _Table:

@@ -24,7 +24,7 @@ _SHARES = (
 )
 _CALIBRATED = (
     "The chance to be right, as far as the labels that were hidden can tell: of labels with 80 % about four "
-    "in five are right."
+    "in five are right. With fewer than 100 labels that is rough, and the chance is often larger."
 )
 LONG = 16  # characters of a fact that needs a wide card
 
