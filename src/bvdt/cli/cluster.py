@@ -33,7 +33,10 @@ Example:
 """
 
 LabelColumn = Annotated[
-    str | None, o.option("--labels", "-l", help="Labels: purity is told, they do not take part.", metavar="COLUMN_OR_FILE")
+    str | None,
+    o.option(
+        "--labels", "-l", help="Labels: purity is told, they do not take part.", metavar="COLUMN_OR_FILE"
+    ),
 ]
 Clusters = Annotated[
     Any,

@@ -97,7 +97,9 @@ def need_dask() -> None:
     try:
         import distributed  # noqa: F401
     except ImportError:
-        raise ImportError('--dask needs Dask, the extra dask of bvdt: pip install ".[dask]" in a clone of it') from None
+        raise ImportError(
+            '--dask needs Dask, the extra dask of bvdt: pip install ".[dask]" in a clone of it'
+        ) from None
 
 
 class _Table:
@@ -170,13 +172,21 @@ def _write(output: Path, table: _Table, model: Any) -> dict[str, int]:
     import pyarrow.parquet as parquet
 
     classes = model.classes_.tolist()
+    codes = {name: code for code, name in enumerate(classes)}
     total, first, writer = np.zeros(len(classes), np.int64), 0, None
     with atomic(output, "wb") as file:
         for g, n in enumerate(table.lengths):
             P = model.label_distributions_[first : first + n].compute()
             best = P.argmax(axis=1)
             given = read_labels(table.path, g, table.labels)
-            ids = range(first, first + n) if table.id is None else _read(table.path, g, [table.id]).column(0)
+            for row in np.flatnonzero(given != ""):  # what is given stays, and is certain
+                best[row] = codes[given[row]]
+                P[row] = np.arange(len(classes)) == best[row]
+            ids = (
+                range(first + 1, first + n + 1)
+                if table.id is None
+                else _read(table.path, g, [table.id]).column(0)
+            )
             part = pyarrow.table(
                 {
                     "id": pyarrow.array(ids) if table.id is None else ids,

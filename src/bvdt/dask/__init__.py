@@ -5,7 +5,9 @@ try:
 
     import dask  # noqa: F401
 except ImportError as error:
-    raise ImportError("bvdt.dask needs Dask, the extra dask of bvdt: pip install '.[dask]' in a clone of bvdt") from error
+    raise ImportError(
+        "bvdt.dask needs Dask, the extra dask of bvdt: pip install '.[dask]' in a clone of bvdt"
+    ) from error
 
 from .labelling import LabelPropagation
 from .texts import text_features

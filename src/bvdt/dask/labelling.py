@@ -106,6 +106,10 @@ class LabelPropagation:
             raise ValueError("LabelPropagation requires y to be passed, but the target y is None")
         if X is None and operator is None:
             raise ValueError("LabelPropagation.fit needs X or operator; both are None")
+        if isinstance(self.alpha, str):
+            raise ValueError(
+                f'alpha needs a number from 0 to 1 here, not chosen ("auto"); got {self.alpha!r}'
+            )
         op = operator if operator is not None else self._operator(X)
         executor, layout = op.shards.executor, op.shards.layout
         slabs = labels_of(y, layout.lengths.tolist(), executor)
