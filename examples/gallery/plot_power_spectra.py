@@ -2,9 +2,10 @@
 Power spectra by Itakura–Saito
 ==============================
 
-Noise of four colours at a thousandfold range of loudness. Itakura–Saito compares ratios, so a quiet
-spectrum and a loud one of the same shape are alike once their level is taken out; squared Euclidean
-distances see the peaks only.
+Noise of four colours at a thousandfold range of loudness, its level taken out. Itakura–Saito compares
+ratios, so that all frequencies count alike; squared Euclidean distances see the loud end only. Each
+spectrum is the mean of eight periodograms: a single one is so rough that its smallest values drown
+all else in ratios.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +16,7 @@ from bvdt import LabelPropagation
 rng = np.random.default_rng(0)
 frequency = np.arange(1, 65)
 slope = rng.integers(0, 4, 800)
-power = frequency ** (-0.3 * slope[:, None]) * rng.gamma(1.0, 1.0, (800, 64))  # periodograms
+power = frequency ** (-1 - 0.15 * slope[:, None]) * rng.gamma(8, 1 / 8, (800, 64))
 power *= 10 ** rng.uniform(-1.5, 1.5, (800, 1))
 shape = power / power.mean(axis=1, keepdims=True)
 
@@ -27,7 +28,7 @@ for divergence in ("itakura_saito", "gid", "squared_euclidean"):
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5))
 for kind in range(4):
-    left.loglog(frequency, shape[np.flatnonzero(slope == kind)[0]], label=f"slope {0.3 * kind:g}")
+    left.loglog(frequency, shape[np.flatnonzero(slope == kind)[0]], label=f"slope {-1 - 0.15 * kind:g}")
 left.set_xlabel("frequency")
 left.set_title("one spectrum of each kind")
 left.legend()
