@@ -6,8 +6,6 @@ from contextlib import ExitStack
 
 import pytest
 
-pytest.importorskip("distributed", reason="Dask is in the extra dask")
-
 
 def pytest_collection_modifyitems(items):
     """Sockets that Dask itself leaves open while it starts or stops are not ours to close."""
