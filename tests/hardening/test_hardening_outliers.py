@@ -37,7 +37,7 @@ def far_rows(X, count, distance, kind, rng, translated):
     return away + rng.normal(size=(count, X.shape[1]))
 
 
-def neighbours(X, divergence, as_sparse, seed=0, recall=0.95):
+def neighbours(X, divergence, as_sparse, seed=0, recall=None):
     lifted = lift(sparse.csr_array(X) if as_sparse else X, divergence)
     return NearField.of(lifted, K, np.random.default_rng(seed), recall=recall).indices
 
@@ -74,7 +74,7 @@ CASES += [("squared_euclidean", True), ("gid", True)]
 @given(
     n_points=st.sampled_from([800, 2500, 4000]),
     n_features=st.sampled_from([2, 5, 20]),
-    exponent=st.floats(1, 12),
+    exponent=st.floats(2, 12),  # nearer, a row is one of the others: a covariance may well include it
     share=st.sampled_from([0.0, 0.003, 0.01]),
     kind=st.sampled_from(["together", "apart"]),
     seed=st.integers(0, 2**32 - 1),
@@ -117,7 +117,7 @@ def test_one_far_row_leaves_the_neighbours_of_a_large_dense_set():
     rows = np.arange(0, 4000, 20)
     assert (
         overlap(
-            neighbours(X, "squared_euclidean", False, recall=0.995)[rows],
+            neighbours(X, "squared_euclidean", False)[rows],
             true_neighbours(X, "squared_euclidean", False, rows),
         )
         > 0.99
