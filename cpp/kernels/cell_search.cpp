@@ -352,7 +352,7 @@ void search_cells(const CellStore& cells, const CellRows& rows, const RowGroups&
         [&](int64_t g, CellSearch& search) {
             const RowGroup group{groups.order + groups.bounds[g], groups.bounds[g + 1] - groups.bounds[g],
                                  groups.home[g]};
-            search.run(group, pairs, n_near, lists);
+            if (groups.bounds[g + 1] > groups.bounds[g]) search.run(group, pairs, n_near, lists);
         });
 }
 
