@@ -90,7 +90,25 @@ class SymmetrizedOperator(RealOperator):
         diagonal = diags_array(scale)
         return (diagonal @ links @ diagonal).tocsr()
 
+    def shifted(self, V: NDArray[Any], alpha: float) -> tuple[NDArray[Any], Float | None]:  # (N, k), (k,)
+        """V − α·S·V, a new array; and its columns' inner products with V's where they come with it."""
+        if self._fused:
+            dots = np.empty(V.shape[1])
+            out = self.operator.product(V, "both", factor=-alpha, own=1.0, scale=self._scale, dots=dots)
+            return np.asarray(out), dots
+        out = np.array(self._apply(V), V.dtype)  # a copy: an operator may return what it was given
+        out *= V.dtype.type(-alpha)
+        out += V
+        return out, None
+
+    @property
+    def _fused(self) -> bool:
+        """Whether the operator has products with a diagonal on both sides."""
+        return self._unreached is None and hasattr(self.operator, "product")
+
     def _apply(self, V: NDArray[Any], transpose: bool = False) -> NDArray[Any]:
+        if self._fused:
+            return np.asarray(self.operator.product(V, "both", scale=self._scale))
         scale = self._scale.reshape(-1, *[1] * (V.ndim - 1))
         scale = scale.astype(np.result_type(self.dtype, V.dtype), copy=False)
         product = self.mean_with_transpose(scale * V)

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.arrays import Float
+from ..operators import ordered_walk
 from .inputs import as_square, check_finite, symmetrized, warn_unconverged
 from .poisson import poisson_mbo_scores, poisson_scores
-from .solving import solve_spread
+from .solving import ordered, put_back, solve_for
 
 MODES = ("spread", "walk", "poisson", "poisson_mbo")
 
@@ -41,15 +42,33 @@ def propagate_labels(
     Y0 = np.asarray(Y0)
     Y0 = Y0 if np.issubdtype(Y0.dtype, np.floating) else Y0.astype(np.float64)
     _check_propagation(M, Y0, alpha, n_iter)
-    Y = Y0.astype(np.result_type(M.dtype, Y0))
+    dtype, walk = np.result_type(M.dtype, Y0), ordered_walk(M)
+    if walk is None:
+        return _propagated(lambda Y: M @ Y, Y0.astype(dtype), lambda rows: Y0[rows], alpha, n_iter, tol)
+    order = walk.order
+    given = lambda rows: Y0[order[rows]]  # noqa: E731
+    Y = _propagated(walk.dot, np.asarray(Y0[order], dtype), given, alpha, n_iter, tol)
+    return put_back(Y, order)
+
+
+def _propagated(
+    times: Callable[[NDArray[Any]], Any],
+    Y: NDArray[Any],
+    given: Callable[[slice], NDArray[Any]],
+    alpha: float,
+    n_iter: int,
+    tol: float,
+) -> NDArray[Any]:
+    """y ← α·times(y) + (1 − α)·y⁰ until it no longer changes; ``given`` tells rows of y⁰."""
     rounding = 2 * np.finfo(Y.dtype).eps  # a few of 10⁷ entries may go to and fro by that for ever
     for _ in range(n_iter):
-        previous, Y, changes = Y, _product(lambda Y: M @ Y, Y), False
+        previous, Y, changes = Y, _product(times, Y), False
         for rows in _slices(len(Y)):
             part = Y[rows]
             part *= alpha
-            part += (1 - alpha) * Y0[rows]
+            part += (1 - alpha) * given(rows)
             changes = changes or _differ(part, previous[rows], tol, rounding)
+        del previous  # or three of them would be held during a product
         if not changes:
             return Y
     if tol > 0:
@@ -107,7 +126,7 @@ def label_scores(
     fixed = np.zeros(len(Y0), bool) if clamp is None else np.asarray(clamp, bool)
     if fixed.shape != (len(Y0),):
         raise ValueError(f"clamp needs one entry per point, {len(Y0)}; its shape is {fixed.shape}")
-    columns, stop = Y0.reshape(len(Y0), -1), (n_iter, tol)
+    columns, stop = np.ascontiguousarray(Y0.reshape(len(Y0), -1)), (n_iter, tol)
     if mode not in ("walk", "spread"):
         if fixed.any():
             raise ValueError(f'clamp needs mode "walk" or "spread"; got {mode!r}')
@@ -118,17 +137,23 @@ def label_scores(
         Z, products = _spread(symmetrized(M), columns, alpha, n_iter, tol)
         return Z.reshape(Y0.shape), products
     if mode == "walk":
-        one = np.ones((len(Y0), 1))
-        Z, steps = _iterate(lambda Z: M @ Z, columns, alpha * one, one, fixed, alpha, stop)
-        return Z.reshape(Y0.shape), steps
+        one, walk = np.ones((len(Y0), 1)), ordered_walk(M)
+        if walk is None:
+            Z, steps = _iterate(lambda Z: M @ Z, columns, alpha * one, one, fixed, alpha, stop)
+            return Z.reshape(Y0.shape), steps
+        rows = walk.order
+        Z, steps = _iterate(walk.dot, columns[rows], alpha * one, one, fixed[rows], alpha, stop)
+        return put_back(Z, rows).reshape(Y0.shape), steps
     # y = √D·z makes the symmetrised step z ← α·D⁻¹·W·z + (1 − α)·z⁰, W = (M + Mᵀ)/2: one scaling less.
     # A point without links, of degree 0, keeps (1 − α)·y⁰.
-    S = symmetrized(M)
+    S, order = ordered(symmetrized(M))
+    if order is not None:
+        columns, fixed = columns[order], fixed[order]
     degree = np.where(S.degrees > 0, S.degrees, 1.0)[:, None]
     root = np.sqrt(degree)
     Z, steps = _iterate(S.mean_with_transpose, columns / root, alpha / degree, root, fixed, alpha, stop)
     Z *= root
-    return Z.reshape(Y0.shape), steps
+    return put_back(Z, order).reshape(Y0.shape), steps
 
 
 def _spread(
@@ -141,26 +166,31 @@ def _spread(
     would stop at, it is solved further: many tiny residuals are short in length, but not in sum.
     """
     F, products, share = None, 0, tol
+    S, order = ordered(S)
+
+    def given(rows: slice) -> Float:  # (1 − α)·Y⁰
+        return np.asarray((1 - alpha) * (Y0[rows] if order is None else Y0[order[rows]]))
+
     while True:
-        F, more = solve_spread(S, Y0, alpha, tol=share, max_products=n_iter - 1 - products, start=F)
-        F, change = _step(S, np.maximum(F, 0.0, out=F), Y0, alpha)
+        F, more = solve_for(S, given(slice(None)), alpha, share, n_iter - 1 - products, F)
+        F, change = _step(S, np.maximum(F, 0.0, out=F), given, alpha)
         products += more + 1
         if change <= tol:
-            return F, products
+            return put_back(F, order), products
         if products >= n_iter - 1:
             warn_unconverged("label propagation", n_iter, tol)
-            return F, products
+            return put_back(F, order), products
         share /= 10
 
 
-def _step(S: Any, F: Float, Y0: Float, alpha: float) -> tuple[Float, float]:
+def _step(S: Any, F: Float, given: Callable[[slice], Float], alpha: float) -> tuple[Float, float]:
     """α·S·F + (1 − α)·Y⁰, and the largest change of a column, Σ|Δ|/Σ."""
     step = _product(lambda F: S @ F, F)
     change, size = np.zeros(F.shape[1]), np.zeros(F.shape[1])
     for rows in _slices(len(F)):
         part = step[rows]
         part *= alpha
-        part += (1 - alpha) * Y0[rows]
+        part += given(rows)
         change += np.einsum("ij->j", np.abs(part - F[rows]))
         size += np.einsum("ij->j", np.abs(part))
     return step, float(np.max(change / np.where(size > 0, size, 1.0), initial=0.0))
