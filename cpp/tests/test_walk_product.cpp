@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "../kernels/conjugate.hpp"
+#include "../kernels/rows.hpp"
 #include "../kernels/walk_product.hpp"
 #include "blocks.hpp"
 
@@ -137,6 +138,42 @@ TEST_CASE("steps of conjugate gradients, on any number of threads") {
         for (int64_t x = 0; x < k; ++x) {
             CHECK(near(dots[x], sum[x]));
             CHECK(near(squares[x], wanted[x]));
+        }
+    }
+}
+
+TEST_CASE("rows taken, put back and blended, on any number of threads") {
+    Generator rng(34);
+    const int64_t n = 5000, k = 3;
+    const auto order = permutation(rng, n);
+    const auto v = uniforms(rng, n * k), before = uniforms(rng, n * k), given = uniforms(rng, n * k);
+    std::vector<double> there(v.size()), back(v.size());
+    take_rows(v.data(), order.data(), 2.0, n, k, there.data(), 2);
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t c = 0; c < k; ++c) CHECK(there[i * k + c] == 2 * v[order[i] * k + c]);
+    put_rows(there.data(), order.data(), n, k, back.data(), 2);
+    for (size_t e = 0; e < v.size(); ++e) CHECK(back[e] == 2 * v[e]);
+    for (const int32_t* used : {static_cast<const int32_t*>(nullptr), order.data()}) {
+        auto one = v, two = v;
+        std::vector<double> change(k), size(k), change_two(k), size_two(k), changed(k, 0.0), sizes(k, 0.0);
+        StepChange first{change.data(), size.data(), 0.2, 0, false},
+            second{change_two.data(), size_two.data(), 2, 0, true};  // no entry changes by 2
+        blend_rows(one.data(), before.data(), given.data(), used, 0.9, n, k, first, 1);
+        blend_rows(two.data(), before.data(), given.data(), used, 0.9, n, k, second, 2);
+        CHECK(first.beyond);
+        CHECK(!second.beyond);
+        CHECK(one == two);
+        CHECK(change == change_two);
+        CHECK(size == size_two);
+        for (int64_t i = 0; i < n; ++i)
+            for (int64_t c = 0; c < k; ++c) {
+                const double wanted = 0.9 * v[i * k + c] + 0.1 * given[(used ? used[i] : i) * k + c];
+                CHECK(near(one[i * k + c], wanted));
+                changed[c] += std::abs(wanted - before[i * k + c]), sizes[c] += std::abs(wanted);
+            }
+        for (int64_t c = 0; c < k; ++c) {
+            CHECK(near(change[c], changed[c]));
+            CHECK(near(size[c], sizes[c]));
         }
     }
 }

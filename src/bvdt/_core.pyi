@@ -525,6 +525,40 @@ def advance_columns(
 ) -> None:
     """f += length·p; p ← r + turn·p."""
 
+def take_rows(
+    v: NDArray[Any],  # (N, k) float32 or float64
+    order: _I,  # (N,)
+    factor: float,
+    out: NDArray[Any],  # (N, k) as v
+    threads: int,
+) -> None:
+    """out[i] ← factor·v[order[i]]."""
+
+def put_rows(
+    v: NDArray[Any],  # (N, k) float32 or float64
+    order: _I,  # (N,)
+    out: NDArray[Any],  # (N, k) as v
+    threads: int,
+) -> None:
+    """out[order[i]] ← v[i]."""
+
+def blend_rows(
+    step: NDArray[Any],  # (N, k) float32 or float64
+    before: NDArray[Any],  # (N, k) as step
+    given: NDArray[Any],  # (N, k) as step
+    order: _I | None,  # (N,)
+    alpha: float,
+    tol: float,
+    rounding: float,
+    change: _F,  # out (k,)
+    total: _F,  # out (k,)
+    threads: int,
+) -> bool:
+    """step ← α·step + (1 − α)·given[order]; Σ|step − before| and Σ|step| of every column.
+
+    True if an entry changed by more than tol and more than rounding·|entry|.
+    """
+
 def product_blocks(
     size: _I,  # (2N−1,)
     parent: _I,  # (2N−1,)

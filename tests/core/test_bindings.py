@@ -148,6 +148,10 @@ OWN = {
     "reduce_columns": {"ap": [shorter, narrower], "length": [shorter], "squares": [shorter]},
     "advance_columns": {name: [shorter, narrower] for name in ("f", "p", "r")}
     | {"length": [shorter], "turn": [shorter]},
+    "take_rows": COLUMNS | {"order": ORDER},
+    "put_rows": COLUMNS | {"order": ORDER},
+    "blend_rows": {"order": ORDER, "change": [shorter], "total": [shorter]}
+    | {name: [shorter, narrower] for name in ("step", "before", "given")},
     "product_blocks": COLUMNS
     | {"order": ORDER, "other": [put(0, -1), put(1, NODES), put(-1, BIG), shorter], "q": [shorter]},
     "product_sparse": {"value": [shorter], "v": [shorter, narrower], "out": [shorter, narrower]},

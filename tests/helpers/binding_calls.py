@@ -195,6 +195,29 @@ def advance_columns() -> Arguments:
     return step | {"length": np.ones(2), "turn": np.ones(2), "threads": 2}
 
 
+def take_rows() -> Arguments:
+    return columns() | {"order": np.arange(N, dtype=np.int32)[::-1].copy(), "factor": 2.0}
+
+
+def put_rows() -> Arguments:
+    return columns() | {"order": np.arange(N, dtype=np.int32)[::-1].copy()}
+
+
+def blend_rows() -> Arguments:
+    given = {name: np.ones((N, 2)) for name in ("step", "before", "given")}
+    sums = {"change": np.zeros(2), "total": np.zeros(2)}
+    return (
+        given
+        | sums
+        | {"order": np.arange(N, dtype=np.int32), "alpha": 0.9}
+        | {
+            "tol": 0.0,
+            "rounding": 0.0,
+            "threads": 2,
+        }
+    )
+
+
 def product_blocks() -> Arguments:
     blocks, n_blocks = _blocks()
     blocks["other"] = blocks.pop("cols")
@@ -350,6 +373,9 @@ CALLS: dict[str, Call] = {
     "column_dots": Call(_core.column_dots, column_dots),
     "reduce_columns": Call(_core.reduce_columns, reduce_columns),
     "advance_columns": Call(_core.advance_columns, advance_columns),
+    "take_rows": Call(_core.take_rows, take_rows),
+    "put_rows": Call(_core.put_rows, put_rows),
+    "blend_rows": Call(_core.blend_rows, blend_rows),
     "product_blocks": Call(_core.product_blocks, product_blocks),
     "product_sparse": Call(_core.product_sparse, product_sparse),
     "spread_points": Call(_core.spread_points, spread_points),

@@ -20,7 +20,7 @@ from .._support.running import n_threads
 from .near_field import UNIT, NearField
 from .products import CoarsestProduct
 
-SERIAL = 1 << 18  # multiplications below which threads would cost more than they bring
+SERIAL = 1 << 20  # multiplications below which threads would cost more than they bring
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,19 +89,21 @@ class Links:
         own: float = 0.0,
         scale: Float | None = None,
         dots: Float | None = None,
+        out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:  # (N, k)
         """own·V + factor·M·V, or D·M·D in the place of M with the diagonal ``scale`` of D, by place.
 
         M is Q, its transpose or the mean of both: ``direction`` "forward", "transpose" or "both"; the last
         needs ``even``. ``ordered`` says that rows of V and of the result are in the tree's order, not in the
-        points' own. ``dots`` (k,) is filled with the columns' inner products of V and the result.
+        points' own. ``dots`` (k,) is filled with the columns' inner products of V and the result,
+        which is written to ``out`` if it is given.
         """
         scales = self._scales(direction, factor, scale)
         links = self._stored(direction)
         far: Any = None if self.far is None else self.far.prepared
         if direction == "both" and self.far is not None:
             far = self.far.symmetric
-        out = np.empty_like(columns)
+        out = np.empty_like(columns) if out is None else out
         work = (len(links.column) + len(columns)) * columns.shape[1]
         threads = 1 if work < SERIAL else n_threads(self.n_jobs)
         flip = direction == "transpose"

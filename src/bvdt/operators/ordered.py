@@ -51,14 +51,17 @@ class OrderedWalk(RealOperator):
         own: float = 0.0,
         scale: Float | None = None,
         dots: Float | None = None,
+        out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
-        """own·V + factor·M·V, or D·M·D in the place of M with the diagonal ``scale`` of D; a new array.
+        """own·V + factor·M·V, or D·M·D in the place of M with the diagonal ``scale`` of D.
 
-        ``dots`` (k,) is filled with the columns' inner products of V and the result.
+        ``dots`` (k,) is filled with the columns' inner products of V and the result; the result is a new
+        array, or ``out``, which has V's type and shape.
         """
         single = np.result_type(self.dtype, V.dtype) == np.float32
         columns = np.ascontiguousarray(V, np.float32 if single else np.float64).reshape(self.shape[0], -1)
-        options: dict[str, Any] = {"factor": factor, "own": own, "scale": scale}
+        out = out if out is not None and out.shape == columns.shape and out.dtype == columns.dtype else None
+        options: dict[str, Any] = {"factor": factor, "own": own, "scale": scale, "out": out}
         if not self._others:
             out = self._links.times(columns, direction, ordered=True, **options, dots=dots)
             return out.reshape(V.shape)

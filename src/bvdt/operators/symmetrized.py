@@ -90,12 +90,17 @@ class SymmetrizedOperator(RealOperator):
         diagonal = diags_array(scale)
         return (diagonal @ links @ diagonal).tocsr()
 
-    def shifted(self, V: NDArray[Any], alpha: float) -> tuple[NDArray[Any], Float | None]:  # (N, k), (k,)
-        """V − α·S·V, a new array; and its columns' inner products with V's where they come with it."""
+    def shifted(
+        self, V: NDArray[Any], alpha: float, out: NDArray[Any] | None = None
+    ) -> tuple[NDArray[Any], Float | None]:  # (N, k), (k,)
+        """V − α·S·V; and its columns' inner products with V's where they come with it.
+
+        A new array, or ``out``, of V's type and shape, which may be used up in any case.
+        """
         if self._fused:
             dots = np.empty(V.shape[1])
-            out = self.operator.product(V, "both", factor=-alpha, own=1.0, scale=self._scale, dots=dots)
-            return np.asarray(out), dots
+            options: dict[str, Any] = {"factor": -alpha, "own": 1.0, "scale": self._scale}
+            return np.asarray(self.operator.product(V, "both", **options, dots=dots, out=out)), dots
         out = np.array(self._apply(V), V.dtype)  # a copy: an operator may return what it was given
         out *= V.dtype.type(-alpha)
         out += V

@@ -43,18 +43,17 @@ def solve_spread(
         raise ValueError(f"alpha needs a value from 0 to below 1; got {alpha}")
     Y = _columns(Y)
     S, order = ordered(S)
-    B = Y.copy() if order is None else Y[order]
-    B *= Y.dtype.type(1 - alpha)
+    B = (Y.dtype.type(1 - alpha) * Y) if order is None else taken(Y, order, 1 - alpha, jobs_of(S))
     begin = start if start is None or order is None else start[order]
     F, products = solve_for(S, B, alpha, tol, max_products, begin)
-    return put_back(F, order), products
+    return put_back(F, order, jobs_of(S)), products
 
 
 def solve_for(
     S: Any, B: NDArray[Any], alpha: float, tol: float, max_products: int, start: NDArray[Any] | None
 ) -> tuple[NDArray[Any], int]:
     """F with (I − α·S)·F = B, all in the order of S; B is used up."""
-    return _solve(_shifted(S, alpha), B, tol, max_products, start, n_jobs=_jobs(S))
+    return _solve(_shifted(S, alpha), B, tol, max_products, start, n_jobs=jobs_of(S))
 
 
 def solve_singular(
@@ -75,8 +74,8 @@ def solve_singular(
     S, order = ordered(S)
     right = _without(B, null)
     right = right if order is None else right[order]
-    V, products = _solve(_shifted(S, 1.0), right, tol, max_products, None, n_jobs=_jobs(S))
-    return _without(put_back(V, order), null), products
+    V, products = _solve(_shifted(S, 1.0), right, tol, max_products, None, n_jobs=jobs_of(S))
+    return _without(put_back(V, order, jobs_of(S)), null), products
 
 
 def ordered(S: Any) -> tuple[Any, Int | None]:
@@ -87,13 +86,28 @@ def ordered(S: Any) -> tuple[Any, Int | None]:
     return sorted_S, None if sorted_S is S else order
 
 
-def put_back(F: NDArray[Any], order: Int | None) -> NDArray[Any]:
+def put_back(F: NDArray[Any], order: Int | None, n_jobs: int | None = None) -> NDArray[Any]:
     """Rows in the points' own order again."""
     if order is None:
         return F
     out = np.empty_like(F)
-    out[order] = F
+    if F.dtype not in (np.float32, np.float64):
+        out[order] = F
+        return out
+    _core.put_rows(F, order, out, threads_for(F, n_jobs))
     return out
+
+
+def taken(Y: NDArray[Any], order: Int, factor: float, n_jobs: int | None) -> NDArray[Any]:
+    """factor·Y[order]."""
+    out = np.empty_like(Y)
+    _core.take_rows(Y, order, factor, out, threads_for(Y, n_jobs))
+    return out
+
+
+def threads_for(Y: NDArray[Any], n_jobs: int | None) -> int:
+    """One for so few values that others would cost more than they bring."""
+    return 1 if Y.size < SERIAL else n_threads(n_jobs)
 
 
 def _columns(Y: NDArray[Any]) -> NDArray[Any]:
@@ -104,7 +118,7 @@ def _columns(Y: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(Y, np.float32 if Y.dtype == np.float32 else np.float64)
 
 
-def _jobs(S: Any) -> int | None:
+def jobs_of(S: Any) -> int | None:
     """The threads that the walk was given."""
     return getattr(S.operator, "n_jobs", None) if isinstance(S, SymmetrizedOperator) else None
 
@@ -114,20 +128,21 @@ def _without(V: NDArray[Any], null: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(V - null @ (null.T @ V))
 
 
-Times = Callable[[NDArray[Any]], tuple[NDArray[Any], Float | None]]
+# P, and where its product may be written -> the product, and the columns' inner products of both, if known
+Times = Callable[[NDArray[Any], NDArray[Any] | None], tuple[NDArray[Any], Float | None]]
 
 
 def _shifted(S: Any, alpha: float) -> Times:
-    """P ↦ P − α·S·P, in P's type, a new array; and the columns' inner products of both, if they are known."""
+    """P ↦ P − α·S·P, in P's type."""
     if isinstance(S, SymmetrizedOperator):
 
-        def fused(P: NDArray[Any]) -> tuple[NDArray[Any], Float | None]:
-            product, dots = S.shifted(P, alpha)
+        def fused(P: NDArray[Any], out: NDArray[Any] | None) -> tuple[NDArray[Any], Float | None]:
+            product, dots = S.shifted(P, alpha, out)
             return np.asarray(product, P.dtype), dots
 
         return fused
 
-    def times(P: NDArray[Any]) -> tuple[NDArray[Any], Float | None]:
+    def times(P: NDArray[Any], _: NDArray[Any] | None) -> tuple[NDArray[Any], Float | None]:
         product = np.array(S @ P, P.dtype)  # a copy: an operator may return what it was given
         product *= P.dtype.type(-alpha)
         product += P
@@ -146,24 +161,23 @@ def _solve(
     n_jobs: int | None = None,
 ) -> tuple[NDArray[Any], int]:
     """Conjugate gradients (Hestenes & Stiefel 1952) for a matrix known by its products."""
-    B, threads = np.ascontiguousarray(B), 1 if B.size < SERIAL else n_threads(n_jobs)
+    B, threads = np.ascontiguousarray(B), threads_for(B, n_jobs)
     stop = tol**2 * _dots(B, B, threads)
     if start is None:
         F, R, products = np.zeros_like(B), B, 0
     else:
         F, products = np.array(start, B.dtype, order="C"), 1
         F[:, ~B.any(axis=0)] = 0.0  # solved exactly: a residual cannot be a share of 0
-        R = np.subtract(B, times(F)[0], out=B)
-    P = R.copy()
+        R = np.subtract(B, times(F, None)[0], out=B)
+    P, AP = R.copy(), None
     rho, new = _dots(R, R, threads), np.empty(B.shape[1])
     while products < max_products and (rho > stop).any():
-        AP, along = times(P)
+        AP, along = times(P, AP)
         AP, products = np.ascontiguousarray(AP), products + 1
         going = rho > stop
         along = _dots(P, AP, threads) if along is None else along
         length = np.where(going, _ratio(rho, along), 0.0).astype(B.dtype)
         _core.reduce_columns(R, AP, length, new, threads)
-        del AP
         turn = np.where(going, _ratio(new, rho), 0.0).astype(B.dtype)
         _core.advance_columns(F, P, R, length, turn, threads)
         rho, new = new, rho

@@ -133,7 +133,7 @@ class AbsorbedWalk:
     def _shifted(self, going: NDArray[Any]) -> Times:
         """V ↦ V − α·S·V among the points where the walk goes on."""
         alpha = np.float32(ALPHA)
-        return lambda V: (np.asarray(going * (V - alpha * (self.S @ V)), np.float32), None)
+        return lambda V, _: (np.asarray(going * (V - alpha * (self.S @ V)), np.float32), None)
 
 
 def _symmetric_walk(op: Any) -> tuple[Any, Float]:
