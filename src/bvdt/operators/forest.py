@@ -155,7 +155,7 @@ class ForestOperator(WalkOperator):
         if self.near is None:
             return values
         far = self.near.far_share
-        return np.asarray(far * values + (1 - far) * self.near.row_values(self.bandwidth))
+        return np.asarray(far * values + (1 - far) * self.near.row_values(self.bandwidth, self.n_jobs))
 
     # -- new operators ------------------------------------------------------------------------------------
 

@@ -112,14 +112,11 @@ class NearField:
         """Whether all rows have one share of the far field."""
         return bool((self.far_share == self.far_share[0]).all())
 
-    def whole_weights(self, rows: slice = slice(None)) -> tuple[Int, RowSums]:
+    def whole_weights(self, rows: slice = slice(None), n_jobs: int | None = None) -> tuple[Int, RowSums]:
         """λ·S of some rows in ``UNIT``s, 0 where there is nobody; rows sum to λ exactly. And their sums."""
-        return whole_weights(self.divergences[rows], self._units)
+        return whole_weights(self.divergences[rows], self._units, n_jobs)
 
-    @cached_property
-    def row_sums(self) -> RowSums:
-        return self.whole_weights()[1]
-
-    def row_values(self, bandwidth: float) -> Float:  # (N,)
+    def row_values(self, bandwidth: float, n_jobs: int | None = None) -> Float:  # (N,)
         """−Σ_j S_ij·(d_ij/β + log S_ij): what S_i alone gives of the row's bound; 0 without a neighbour."""
-        return np.asarray(-(self.row_sums.cost / bandwidth + self.row_sums.logs))
+        _, sums = self.whole_weights(n_jobs=n_jobs)
+        return np.asarray(-(sums.cost / bandwidth + sums.logs))
