@@ -47,6 +47,7 @@ NB_MODULE(_core, m) {
     bvdt::register_cells(m);
     bvdt::register_layout(m);
     bvdt::register_neighbors(m);
+    bvdt::register_planes(m);
     bvdt::register_product(m);
     bvdt::register_sparse(m);
     bvdt::register_sums(m);

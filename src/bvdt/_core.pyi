@@ -421,6 +421,19 @@ def optimum_blocks(
     threads: int,
 ) -> None: ...
 
+# -- Points and the planes between regions ------------------------------------------------------------------
+
+def find_regions(
+    x: _F,  # (N, d)
+    h: _F,  # (N, d)
+    plane_x: _F,  # (P, d)
+    plane_h: _F,  # (P, d)
+    border: _F,  # (P,)
+    child: _I,  # (P, 2) a later plane, or −1 − r for region r
+    region: _I,  # (N,) written
+    threads: int,
+) -> None: ...
+
 # -- Q v and Qᵀ v ------------------------------------------------------------------------------------------
 
 class CoarsestProduct:
