@@ -208,9 +208,9 @@ class ShardedOperator(RealOperator):
 
     def __repr__(self) -> str:
         near = "" if self.near is None else f", near={self.near.k}"
-        name = self.shards.lifting.divergence.name
+        kind, name = type(self).__name__, self.shards.lifting.divergence.name
         return (
-            f"ShardedOperator(n_points={self.shape[0]}, n_shards={self.n_shards}, n_blocks={self.n_blocks}"
+            f"{kind}(n_points={self.shape[0]}, n_shards={self.n_shards}, n_blocks={self.n_blocks}"
             f"{near}, divergence={name!r}, bandwidth={self.bandwidth:.4g})"
         )
 
