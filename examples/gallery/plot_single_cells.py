@@ -3,8 +3,8 @@ Single cells
 ============
 
 Counts of 400 genes in 2 000 simulated cells of six types, whose depths differ by more than their types do.
-Thirty labelled cells name the others. None of the thirty is of the sixth type: its cells get a wrong name, and
-the map shows that the name is unsure.
+Thirty labelled cells name the others. None of the thirty is of the sixth type: its cells get a wrong name,
+and the map shows that the name is unsure.
 """
 
 import matplotlib.pyplot as plt
