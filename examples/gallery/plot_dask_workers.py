@@ -17,7 +17,7 @@ import bvdt.dask
 rng = np.random.default_rng(0)
 truth = rng.integers(0, 5, 40_000)
 angle = 2 * np.pi * truth / 5
-X = 3.5 * np.stack([np.cos(angle), np.sin(angle)], axis=1) + rng.normal(size=(40_000, 2))
+X = 4.5 * np.stack([np.cos(angle), np.sin(angle)], axis=1) + rng.normal(size=(40_000, 2))
 y = np.where(np.arange(40_000) < 25, truth, -1)
 
 if __name__ == "__main__":
