@@ -197,6 +197,15 @@ def move_points() -> Arguments:
     return csr | places | motion | kept | {"threads": 2}
 
 
+# -- regions -----------------------------------------------------------------------------------------------
+
+
+def find_regions() -> Arguments:
+    planes = {name: np.random.default_rng(3).normal(size=(3, D)) for name in ("plane_x", "plane_h")}
+    ways = {"border": np.zeros(3), "child": np.array([[1, 2], [-1, -2], [-3, -4]], np.int32)}
+    return _points(False) | planes | ways | {"region": np.zeros(N, np.int32), "threads": 2}
+
+
 # -- Ward trees --------------------------------------------------------------------------------------------
 
 
@@ -307,6 +316,7 @@ CALLS: dict[str, Call] = {
     "spread_points": Call(_core.spread_points, spread_points),
     "read_potential": Call(_core.read_potential, read_potential),
     "move_points": Call(_core.move_points, move_points),
+    "find_regions": Call(_core.find_regions, find_regions),
     **_both(_core.split_level, split_level),
     **_both(_core.ward_chunks, ward_chunks),
     "apply_merges": Call(_core.apply_merges, apply_merges),
