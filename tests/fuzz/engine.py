@@ -233,9 +233,7 @@ class Campaign:
             kind, *words = json.loads(line)
             if kind == "session":
                 if not session:
-                    until += (
-                        time.monotonic() - begin
-                    )  # imports may take all of a short turn
+                    until += time.monotonic() - begin  # imports may take all of a short turn
                 session, number, trying = words[0], 0, False
                 if time.monotonic() >= until or self._enough(name, counts):
                     return
