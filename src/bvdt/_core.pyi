@@ -168,8 +168,12 @@ def pre_order(
     linkage: _I,  # (N−1, 2)
     size: _I,  # (2N−1,) filled
     order: _I,  # (N,) filled
+    left: _I,  # (2N−1,) filled, and so are the others
+    right: _I,
+    parent: _I,
+    start: _I,
 ) -> None:
-    """Pre-order sizes and leaf order of the tree that the merges make."""
+    """Pre-order sizes, leaf order and links of the tree that the merges make."""
 
 def dense_group_means(
     x: _F,  # (N, d)

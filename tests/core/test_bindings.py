@@ -168,6 +168,7 @@ OWN = {
         "linkage": [put((0, 0), bad) for bad in (-1, 1, 4, BIG)] + [put((1, 0), 0), put((2, 0), 6), narrower],
         "size": [shorter, always(int32(0, 0, 0, 0, 0))],
         "order": [shorter],
+        **{name: [shorter] for name in ("left", "right", "parent", "start")},
     },
     "dense_group_means": GROUPS
     | {"means": [always(np.zeros((0, D))), always(np.zeros((N + 1, D))), narrower]},
@@ -207,7 +208,7 @@ def spoilings(name):
         if argument in arguments and name in SHARED_NAMES.get(argument, CALLS)
     }
     if name == "pre_order":
-        shared.pop("size")  # filled there
+        shared = {}  # all are filled there
     return [(argument, change) for argument, changes in (shared | own).items() for change in changes]
 
 

@@ -227,7 +227,10 @@ def apply_merges() -> Arguments:
 
 def pre_order() -> Arguments:
     linkage = np.array([[0, 1], [2, 3], [4, 5]], np.int32)
-    return {"linkage": linkage, "size": np.zeros(7, np.int32), "order": np.zeros(4, np.int32)}
+    names = ("size", "left", "right", "parent", "start")
+    return {"linkage": linkage, "order": np.zeros(4, np.int32)} | {
+        name: np.zeros(7, np.int32) for name in names
+    }
 
 
 def dense_group_means() -> Arguments:

@@ -170,5 +170,5 @@ def _cheapest(pairs: Int, costs: Float, count: int) -> Int:
     """The ``count`` cheapest merges in their old order, with those that cost the same as the last."""
     if count >= len(costs):
         return pairs
-    keep: Int = pairs[costs <= np.partition(costs, count - 1)[count - 1]]
-    return keep
+    kept = np.flatnonzero(costs <= np.partition(costs, count - 1)[count - 1])
+    return np.take(pairs, kept, axis=0)
