@@ -32,8 +32,9 @@ struct PointChunks {
 };
 
 // Offers every point all others of its chunk.
-template <typename Points>
-void chunk_neighbors(const Points& points, const Levels& levels, const PointChunks& chunks,
+void chunk_neighbors(const DensePoints& points, const Levels& levels, const PointChunks& chunks,
+                     const NeighborLists& lists, int threads);
+void chunk_neighbors(const SparsePoints& points, const Levels& levels, const PointChunks& chunks,
                      const NeighborLists& lists, int threads);
 
 // Puts centre j into a list if it belongs there; equal divergences go by index.

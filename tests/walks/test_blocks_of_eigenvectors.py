@@ -104,7 +104,7 @@ def test_multiple_eigenvalues_below_one():
     found = leading_eigenvectors(sparse.csr_array(torus), 9, 0)
     turn = np.cos(2 * np.pi / 20)
     assert_allclose(found.values, [1, *[(1 + turn) / 2] * 4, *[turn] * 4], atol=1e-9)
-    assert found.residuals.max() < 1e-6
+    assert found.residuals.max() < 1e-5
 
 
 @pytest.mark.slow

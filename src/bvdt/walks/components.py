@@ -35,15 +35,14 @@ class Places:
     distance: float  # between the two nearest
 
 
-def part_vectors(op: Any, S: SymmetrizedOperator) -> Float | None:  # (N, c)
+def part_vectors(part: NDArray[np.intp] | None, root: Float) -> Float | None:  # (N,) ×2 -> (N, c)
     """√D·1_C of every part, scaled to length 1: a space to start from; None without parts, or with crumbs."""
-    part = parts_of(op)
     if part is None or part.max() == 0 or part.max() >= min(_MOST, _LARGEST // len(part)):
         return None
-    return indicators(part, np.sqrt(S.degrees), least=1e-150)
+    return indicators(part, root, least=1e-150)
 
 
-def closed_parts(S: SymmetrizedOperator, part: NDArray[np.intp], tol: float) -> bool:
+def closed_parts(S: Any, part: NDArray[np.intp], tol: float) -> bool:
     """Whether functions that are constant on the parts are eigenvectors of 1 but for residuals of ``tol``.
 
     Asked of a few random ones.
@@ -51,7 +50,7 @@ def closed_parts(S: SymmetrizedOperator, part: NDArray[np.intp], tol: float) -> 
     values = np.random.default_rng(0).normal(size=(int(part.max()) + 1, 4))
     V = np.sqrt(S.degrees)[:, None] * values[part]
     V /= np.linalg.norm(V, axis=0)
-    return bool((np.linalg.norm(np.asarray(S @ V) - V, axis=0) <= tol).all())
+    return bool((np.linalg.norm(np.asarray(S.dot(V)) - V, axis=0) <= tol).all())
 
 
 def closed_groups(op: Any, n_groups: int, tol: float) -> NDArray[np.intp] | None:  # (N,)
