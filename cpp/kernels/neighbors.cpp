@@ -156,7 +156,8 @@ BVDT_INLINE void compare_lanes(const ChunkFrame& chunk, int64_t first, int64_t n
             for (int64_t b = at; b < std::min(at + kLanes, chunk.count); ++b)
                 if (!(value[b - at] >= limit[r]) && b != first + r) {
                     const double d = chunk.divergence(first + r, b);
-                    if (d <= list.worst()) offer(list, chunk.item[b], d);
+                    if (!comes_before_last(list, chunk.item[b], d)) continue;
+                    list.insert<Ties::kByIndex>(chunk.item[b], d);  // never there before
                     limit[r] = chunk.limit(first + r, list);
                 }
         }

@@ -8,7 +8,8 @@
 namespace bvdt {
 namespace {
 
-constexpr int64_t kPad = 8;      // columns are filled up to a multiple of so many, 16 at least: eight alone take as long
+constexpr int64_t kPad =
+    8;  // columns are filled up to a multiple of so many, 16 at least: eight alone take as long
 constexpr int64_t kAtOnce = 32;  // columns whose sums stay in registers
 constexpr int64_t kSoon = 16;    // entries ahead whose rows are asked for
 constexpr int64_t kRows = 128;   // per turn of a thread
@@ -94,7 +95,8 @@ void multiply_trees(const WalkParts& walk, const std::vector<float>& scaled, int
 }  // namespace
 
 void recur(const WalkParts& walk, const Recurrence& recurrence, float* y, int threads) {
-    const int64_t n = walk.links.n, m = recurrence.m, stride = std::max(2 * kPad, (m + kPad - 1) / kPad * kPad);
+    const int64_t n = walk.links.n, m = recurrence.m,
+                  stride = std::max(2 * kPad, (m + kPad - 1) / kPad * kPad);
     std::vector<float> now = padded(y, n, m, stride), other = padded(nullptr, n, m, stride);
     const std::vector<float> rest = padded(recurrence.rest, n, m, stride);
     const std::vector<float> a = padded(recurrence.a, recurrence.steps, m, stride);

@@ -47,7 +47,7 @@ class OrderedWalk(RealOperator):
         ]
         self._scale, self._n_jobs = scale, forest.n_jobs
         self._unreached = None if S.unreached is None else place[S.unreached]
-        self._beside = None if S.unreached is None else S.beside[self.order]
+        self._beside: Any = None if S.unreached is None else S.beside[self.order]
 
     def dot(self, V: Float) -> Float:  # (N, m) -> (N, m)
         """S·V, without the detour by SciPy's operators."""
@@ -72,10 +72,10 @@ class OrderedWalk(RealOperator):
 
     def _around_unreached(self, V: Float, scaled: Float, threads: int) -> Float:
         """As in ``SymmetrizedOperator``: the product of the others, then the links of the few."""
-        own, there = scaled[self._unreached], np.einsum("iu,ik->uk", self._beside, scaled)
+        own, there = scaled[self._unreached], self._beside.T @ scaled
         scaled[self._unreached] = 0
         out = self._with_far(sparse_times(self.links, V, threads), scaled, threads)
-        out += self._scale * np.einsum("iu,uk->ik", self._beside, own)
+        out += self._scale * (self._beside @ own)
         out[self._unreached] = self._scale[self._unreached] * there
         return np.asarray(out)
 
@@ -94,7 +94,7 @@ class OrderedWalk(RealOperator):
     def recurrence(
         self, Y: Float, R: Float | None, a: Float, b: Float, centre: float, radius: float
     ) -> Float:  # (N, m) ×2, (steps, m) ×2 -> (N, m)
-        """Y_(n+1) = a_n·((S·Y_n − centre·Y_n)/radius + R) − b_n·Y_(n−1), in single precision, from Y_(−1) = 0 on."""
+        """Y_(n+1) = a_n·((S·Y_n − centre·Y_n)/radius + R) − b_n·Y_(n−1), in single precision."""
         single = np.float32
         out = np.array(Y, single, order="C")
         rest = np.empty((0, out.shape[1]), single) if R is None else np.ascontiguousarray(R, single)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import pdist
 
 from .._support.arrays import Float
 from ..operators import ForestOperator, SymmetrizedOperator
@@ -76,10 +77,17 @@ def mixed_parts(
         drawn = rng.normal(size=(len(masses), n_columns))
         drawn -= masses @ drawn / masses.sum()
         drawn = np.linalg.qr(np.sqrt(masses)[:, None] * drawn)[0] / np.sqrt(masses)[:, None]
-        nearest = float(cKDTree(drawn).query(drawn, 2)[0][:, 1].min())
+        nearest = _nearest_two(drawn)
         if nearest > best.distance:
             best = Places(drawn, nearest)
     return best
+
+
+def _nearest_two(places: Float) -> float:  # (c, k)
+    """Distance of the two nearest places."""
+    if len(places) <= _MOST:
+        return float(pdist(places).min())
+    return float(cKDTree(places).query(places, 2)[0][:, 1].min())
 
 
 def separate_parts(op: Any, S: SymmetrizedOperator) -> NDArray[np.intp]:  # (N,)

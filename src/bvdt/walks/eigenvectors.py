@@ -155,7 +155,8 @@ class _Blocks:
         """The first vector and the leading ones orthogonal to it."""
         with one_blas_thread():
             known = first[self.order][:, None]
-            found = self.leading(known, n_vectors, rng, self._aim(n_vectors)).vectors[:, :n_vectors]
+            start = self.start(n_guarded(n_vectors, len(self.order)), rng)
+            found = self.leading(known, n_vectors, start, self._aim(n_vectors)).vectors[:, :n_vectors]
             vectors = np.column_stack([known, found])
             return self.measured(_signed(vectors))
 
@@ -176,17 +177,14 @@ class _Blocks:
 
         return aim
 
-    def leading(self, known: Any, n_vectors: int, rng: np.random.Generator, tol: float | Tolerance) -> Space:
+    def leading(self, known: Any, n_vectors: int, start: Float, tol: float | Tolerance) -> Space:
         """The leading space orthogonal to the ``known`` columns, guards included; points in the order."""
-        n_points = len(self.order)
-        n_columns = min(n_vectors + _GUARDS + n_vectors // 10, n_points // 3)
-        late = n_points <= _RANDOM_START
-        parts = part_vectors(self.part, self.root)
+        late = len(self.order) <= _RANDOM_START
         return leading_space(
             self.ordered.dot,
-            self._start(n_columns, parts, rng, late),
+            start,
             n_vectors,
-            n_columns,
+            n_guarded(n_vectors, len(self.order)),
             precondition=self._precondition if late or self.hierarchy is not None else None,
             tol=tol,
             max_steps=_STEPS,
@@ -202,9 +200,10 @@ class _Blocks:
             return ordered.recurrence
         return recurrence(ordered.dot)
 
-    def _start(self, n_columns: int, parts: Float | None, rng: np.random.Generator, late: bool) -> Float:
+    def start(self, n_columns: int, rng: np.random.Generator) -> Float:
         """The parts' vectors beside the hierarchy's leading ones, or smoothed random columns without it."""
-        if not late and self.hierarchy is not None:
+        parts = part_vectors(self.part, self.root)
+        if len(self.order) > _RANDOM_START and self.hierarchy is not None:
             start = self.hierarchy.start(n_columns)
         else:
             drawn = rng.normal(size=(len(self.order), n_columns))
@@ -217,6 +216,16 @@ class _Blocks:
             return self.hierarchy.solve(V)
         return amplified(self._recurrence, V)
 
+    def smooth_and_start(
+        self, n_smooth: int, n_columns: int, rng: np.random.Generator
+    ) -> tuple[Float, Float]:  # (N, n_smooth), (N, n_columns)
+        """Smoothed random columns, and others to start from."""
+        if len(self.order) > _RANDOM_START:
+            drawn = rng.normal(size=(len(self.order), n_smooth))
+            return self.smooth(drawn), self.start(n_columns, rng)
+        both = self.smooth(rng.normal(size=(len(self.order), n_smooth + n_columns)))
+        return both[:, :n_smooth], both[:, n_smooth:]
+
     def _precondition(self, R: Float) -> Float | None:
         return None if self.hierarchy is None else self.hierarchy.solve(R)
 
@@ -224,6 +233,11 @@ class _Blocks:
         out = np.empty_like(V)
         out[self.order] = V
         return out
+
+
+def n_guarded(n_vectors: int, n_points: int) -> int:
+    """Columns of a block that seeks so many vectors."""
+    return min(n_vectors + _GUARDS + n_vectors // 10, n_points // 3)
 
 
 def _by_inverse(
@@ -320,14 +334,14 @@ def _inside_parts(
     part, n_points = blocks.part, len(blocks.order)
     known = sparse_indicators(part, blocks.root)
     n_vectors = min(max(n_components, _INSIDE), (n_points - known.shape[1]) // 4)
-    smooth = blocks.smooth(rng.normal(size=(n_points, n_components)))
+    smooth, start = blocks.smooth_and_start(n_components, n_guarded(n_vectors, n_points), rng)
     smooth -= known @ (known.T @ smooth)
     sizes = np.sqrt(np.column_stack([np.bincount(part, column**2) for column in smooth.T]))
     smooth *= np.sqrt(np.bincount(part) / len(part))[part, None] / np.maximum(sizes, 1e-300)[part]
     smooth /= np.maximum(np.linalg.norm(smooth, axis=0), 1e-300)
     if n_vectors < 1:
         return np.asarray(smooth)
-    leading = blocks.leading(known, n_vectors, rng, 10 * TOL).vectors[:, :n_vectors]
+    leading = blocks.leading(known, n_vectors, start, 10 * TOL).vectors[:, :n_vectors]
     return np.column_stack([smooth, leading])
 
 

@@ -67,7 +67,9 @@ class Hierarchy:
         ``S`` is in the operator's own order, the hierarchy in ``order``: the first tree's, if it has one.
         """
         near = op.near if isinstance(op, ForestOperator) else None
-        links = near.symmetric if near is not None else ((op + op.T) / 2).tocsr() if sparse.issparse(op) else None
+        links = (
+            near.symmetric if near is not None else ((op + op.T) / 2).tocsr() if sparse.issparse(op) else None
+        )
         if links is None:
             return None
         A = S.scaled(links)[order][:, order].tocsr()

@@ -1,9 +1,10 @@
 """The leading eigenspace of a symmetric matrix known by its products, all vectors at once (LOBPCG).
 
 Knyazev's method (2001): from the b Ritz vectors X, improvements W of them and the last step's directions P,
-the best b vectors of span[X, W, P]. After a polynomial of a high degree P brings nothing and is left out. A block finds multiple eigenvalues as it finds others, since no vector of
+the best b vectors of span[X, W, P]. A block finds multiple eigenvalues as it finds others, since no vector of
 it stands for more than itself. The basis is kept orthonormal, P by coefficients alone (Hetmaniuk and Lehoucq
-2006), so one product of b columns at most and matrix products of 3b columns are one step.
+2006), so one product of b columns at most and matrix products of 3b columns are one step. After a polynomial
+of a high degree P brings nothing and is left out.
 
 W is either the residuals R = S·X − X·Θ after a preconditioner that is about (1 − S)⁻¹, or X after a Chebyshev
 polynomial of S that is small on all unwanted eigenvalues. The first is good at eigenvalues close to 1, the
@@ -64,8 +65,8 @@ def leading_space(
 
     The others are guards: they hold what lies close below the last wanted one. ``known`` (N, c), an array or
     sparse matrix with orthonormal columns, is kept out: the space is the leading one orthogonal to it.
-    ``precondition`` may give None where it has nothing to give; ``setup``: products that its first use costs. ``recur``: the
-    product's recurrence, if there is a faster one.
+    ``precondition`` may give None where it has nothing to give; ``setup``: products that its first use costs.
+    ``recur``: the product's recurrence, if there is a faster one.
     """
     recur = recurrence(product) if recur is None else recur
     V = orthonormal(_outside(known, orthonormal(_outside(known, start))), _NOISE)
@@ -122,8 +123,8 @@ def _degree(values: Float, n_wanted: int, ratio: float, setup: float) -> int | N
 def _filtered(recur: Recurrence, R: Float, values: Float, edge: float, degree: int) -> Float:  # (N, m)
     """T(S)·X·T(Θ)⁻¹ − X from R = S·X − X·Θ, with T Chebyshev's polynomial for [−1, edge].
 
-    E_n = T_n(S)·X·T_n(Θ)⁻¹ − X obeys E_(n+1) = ρ_n·(2·S·E_n + 2·R) − ρ_n·ρ_(n−1)·E_(n−1) in units in which the
-    interval is [−1, 1], with ρ_n = T_n(Θ)/T_(n+1)(Θ).
+    E_n = T_n(S)·X·T_n(Θ)⁻¹ − X obeys E_(n+1) = ρ_n·(2·S·E_n + 2·R) − ρ_n·ρ_(n−1)·E_(n−1) in units in which
+    the interval is [−1, 1], with ρ_n = T_n(Θ)/T_(n+1)(Θ).
     """
     centre, radius = (edge + _LOWEST) / 2, (edge - _LOWEST) / 2
     theta = np.maximum((values - centre) / radius, 1.0)
