@@ -152,8 +152,13 @@ def test_an_unreached_point_in_the_order_of_the_tree():
     S = symmetrized(walk(X))
     ordered, order = in_tree_order(S)
     V = np.random.default_rng(0).normal(size=(501, 3))
-    assert not ordered.has_recurrence
     assert_allclose(ordered @ V[order], (S @ V)[order], atol=1e-12)
+    ones, none = np.ones((8, 3)), np.zeros((8, 3))
+    others = order != 500
+    expected = recurrence(ordered.dot)(V, None, ones, none, 0.0, 1.0)
+    found = ordered.recurrence(V, None, ones, none, 0.0, 1.0)
+    assert_allclose(found[others], expected[others], atol=1e-4)
+    assert_allclose(found[~others], (ordered @ found)[~others], atol=1e-9)
 
 
 @pytest.mark.slow

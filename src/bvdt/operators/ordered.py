@@ -79,29 +79,38 @@ class OrderedWalk(RealOperator):
         out[self._unreached] = self._scale[self._unreached] * there
         return np.asarray(out)
 
-    @property
-    def has_recurrence(self) -> bool:
-        """Whether its numbers are of a size that single precision can hold."""
-        return self._unreached is None
-
     @cached_property
     def _in_single(self) -> tuple[Any, ...]:
         """Links, trees and their shares, D^(−1/2)."""
         first, indices = self.links.indptr.astype(np.int64), self.links.indices.astype(np.int32)
         links = (first, indices, self.links.data.astype(np.float32))
-        return *links, self._trees, self._share.astype(np.float32), self._scale[:, 0].astype(np.float32)
+        scale = self._scale[:, 0].astype(np.float32)
+        if self._unreached is not None:
+            scale[self._unreached] = 0
+        return *links, self._trees, self._share.astype(np.float32), scale
 
     def recurrence(
         self, Y: Float, R: Float | None, a: Float, b: Float, centre: float, radius: float
     ) -> Float:  # (N, m) ×2, (steps, m) ×2 -> (N, m)
-        """Y_(n+1) = a_n·((S·Y_n − centre·Y_n)/radius + R) − b_n·Y_(n−1), in single precision."""
+        """Y_(n+1) = a_n·((S·Y_n − centre·Y_n)/radius + R) − b_n·Y_(n−1), in single precision.
+
+        Roughly so for the few unreached points, if there are any.
+        """
         single = np.float32
         out = np.array(Y, single, order="C")
         rest = np.empty((0, out.shape[1]), single) if R is None else np.ascontiguousarray(R, single)
         steps = np.ascontiguousarray(a, single), np.ascontiguousarray(b, single)
         call = (*self._in_single, centre, radius, *steps, rest, out, self._threads(out))
         _core.walk_recurrence(*call)
-        return out.astype(np.float64)
+        return self._with_unreached(out.astype(np.float64), R, radius)
+
+    def _with_unreached(self, Y: Float, R: Float | None, radius: float) -> Float:
+        """The few points that single precision cannot hold: their rows of S, of size 1e-6, in one step."""
+        if self._unreached is not None:
+            Y[self._unreached] = 0
+            there = self._scale[self._unreached] * (self._beside.T @ (self._scale * Y))
+            Y[self._unreached] = there if R is None else there + radius * R[self._unreached]
+        return Y
 
     def _apply(self, V: NDArray[Any], transpose: bool) -> NDArray[Any]:
         columns = np.ascontiguousarray(V, np.float64).reshape(self.shape[0], -1)

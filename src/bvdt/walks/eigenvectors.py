@@ -196,9 +196,7 @@ class _Blocks:
     @cached_property
     def _recurrence(self) -> Recurrence:
         ordered = self.ordered
-        if isinstance(ordered, OrderedWalk) and ordered.has_recurrence:
-            return ordered.recurrence
-        return recurrence(ordered.dot)
+        return ordered.recurrence if isinstance(ordered, OrderedWalk) else recurrence(ordered.dot)
 
     def start(self, n_columns: int, rng: np.random.Generator) -> Float:
         """The parts' vectors beside the hierarchy's leading ones, or smoothed random columns without it."""
