@@ -121,8 +121,9 @@ def sparse_indicators(part: NDArray[Any], root: Float) -> Any:  # (N,), (N,) -> 
 def parts_of(op: Any) -> NDArray[np.intp] | None:  # (N,)
     """Number of each point's part in the near field, or in a sparse matrix; None without either."""
     near = op.near if isinstance(op, ForestOperator) else None
-    links = op if issparse(op) else None if near is None else near.matrix
-    return None if links is None else np.asarray(connected_components(links, directed=False)[1], np.intp)
+    if near is not None:
+        return near.parts
+    return np.asarray(connected_components(op, directed=False)[1], np.intp) if issparse(op) else None
 
 
 def strongest_joined(link: Float, n_groups: int, least: float = _LINK) -> NDArray[np.intp]:  # (c, c) -> (c,)
