@@ -248,7 +248,7 @@ def keep(found: dict[str, Any]) -> None:
 def page(found: dict[str, Any]) -> str:
     lines = ["# Spectral embedding: every number of coordinates", ""]
     lines += [
-        "`bvdt.SpectralEmbedding` (one tree, 10 neighbours, squared Euclidean) beside scikit-learn's",
+        "`bvdt.SpectralEmbedding` (one tree, its defaults, squared Euclidean) beside scikit-learn's",
         "(10 neighbours, its graph made connected; its time is without that step), two threads, CPU seconds,",
         "the least of the repeats. Where scikit-learn takes less than two seconds it runs in turn with ours,",
         "else once; what took it too long is stopped, and not tried for more coordinates.",

@@ -500,3 +500,13 @@ def test_all_explanations_are_those_of_each(counts, few, mode, prior, monkeypatc
         assert (points[i, n:] == -1).all()
         assert (shares[i, n:] == 0).all()
     assert len(model.explain(X[3] + 0.5, n=2)[0]) <= 2
+
+
+def test_near_is_chosen_by_the_kind_of_rows():
+    X = np.random.default_rng(0).uniform(size=(40, 6))
+    options = {"divergence": "squared_euclidean", "random_state": 0}
+    dense, sparse_rows = (bvdt.SpectralEmbedding(**options).fit(rows) for rows in (X, sparse.csr_matrix(X)))
+    assert dense.operator_.neighbors[0].shape == (40, 10)
+    assert sparse_rows.operator_.neighbors[0].shape == (40, 15)
+    with pytest.raises(ValueError, match="near needs a number or \"auto\"; got 'many'"):
+        bvdt.SpectralEmbedding(near="many").fit(X)

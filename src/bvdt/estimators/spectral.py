@@ -41,11 +41,12 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
     tree : "ward", "anchor" or bvdt.Tree, default="ward"
     blocks : int or None, default=None
     n_trees : int, default=1
-    near : int, default=10
+    near : int or "auto", default="auto"
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
     progress : bool, default=False
-        Those of ``bvdt.transition_matrix``; ``random_state`` also draws the eigensolver's start.
+        Those of ``bvdt.transition_matrix``; ``random_state`` also draws the eigensolver's start. "auto" keeps
+        the 15 nearest of sparse rows, else 10.
     diffusion_time : float, default=1.0
         Steps of the walk, the power of the eigenvalues; 0 gives Laplacian eigenmaps.
 
@@ -84,7 +85,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
         tree: str | Tree = "ward",
         blocks: int | None = None,
         n_trees: int = 1,
-        near: int = 10,
+        near: int | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: bool = False,

@@ -28,7 +28,7 @@ from .subspace import Recurrence, Space, Tolerance, amplified, leading_space, re
 
 TOL = 1e-4  # ‖S·v − λ·v‖ that a vector may have without a warning
 _AIM, _FINE_AIM = 1e-5, 1e-7  # the same, that is aimed at; the least where a small gap asks for less
-_SMALL, _GAP, _ANGLE = 5_000, 1e-4, 3e-4  # up to so many points, so large a gap is resolved to such an angle
+_SMALL, _GAP, _ANGLE = 5_000, 1e-4, 1e-3  # up to so many points, so large a gap is resolved to such an angle
 _DENSE, _DENSE_TREE = 300, 64  # up to this many points the matrix is made and solved whole; of one tree
 _STEPS = 100
 _GUARDS = 6  # columns beside the wanted ones, and a tenth of these
