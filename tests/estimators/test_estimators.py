@@ -502,11 +502,13 @@ def test_all_explanations_are_those_of_each(counts, few, mode, prior, monkeypatc
     assert len(model.explain(X[3] + 0.5, n=2)[0]) <= 2
 
 
-def test_near_is_chosen_by_the_kind_of_rows():
-    X = np.random.default_rng(0).uniform(size=(40, 6))
+def test_sparse_rows_are_embedded_with_most_of_their_neighbours(monkeypatch):
+    monkeypatch.setattr(bvdt.neighbours.search, "ALL_PAIRS", 100)
+    X = sparse.random_array((400, 60), density=0.2, format="csr", rng=np.random.default_rng(0))
     options = {"divergence": "squared_euclidean", "random_state": 0}
-    dense, sparse_rows = (bvdt.SpectralEmbedding(**options).fit(rows) for rows in (X, sparse.csr_matrix(X)))
-    assert dense.operator_.neighbors[0].shape == (40, 10)
-    assert sparse_rows.operator_.neighbors[0].shape == (40, 15)
-    with pytest.raises(ValueError, match="near needs a number or \"auto\"; got 'many'"):
-        bvdt.SpectralEmbedding(near="many").fit(X)
+    found = bvdt.SpectralEmbedding(**options).fit(X).operator_.near
+    exact = bvdt.transition_matrix(X, near=10, recall=1.0, **options).near
+    assert found.recall.estimate >= 0.9
+    same = [len(np.intersect1d(*pair)) for pair in zip(found.indices, exact.indices, strict=True)]
+    assert np.mean(same) >= 9
+    assert bvdt.SpectralEmbedding(**options).fit(X.toarray()).operator_.near.recall is None

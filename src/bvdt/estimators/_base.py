@@ -16,9 +16,6 @@ from ..lifting import check_readable
 from ..operators import near_weights, transition_matrix
 from ..walks import as_square
 
-# Sparse: in 5 coordinates and more a vote of 10 neighbours is right by 0.01 more often with 15 than with 10,
-# in the mean of BBC, BBC-Sport, 20 Newsgroups, IMDB and NSF; in two, by 0.01 less often.
-NEAR, NEAR_SPARSE = 10, 15
 _PARAMETERS = (
     "divergence",
     "bandwidth",
@@ -36,8 +33,9 @@ _PARAMETERS = (
 class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """An estimator with the parameters of ``bvdt.transition_matrix`` and, once fitted, ``operator_``."""
 
-    near: int | str
+    near: int
     operator_: Any
+    _recall: float | None = None  # of sparse rows' neighbours; None: a fixed effort that serves labels
 
     def _fit_operator(self, X: Any, operator: Any) -> Any:
         """Set ``operator_``: from X, or the given one, beside which X only says what the features are."""
@@ -47,8 +45,9 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             X = checked(self, X, reset=True, ensure_min_samples=2)
         if operator is None:
             arguments = {name: getattr(self, name) for name in _PARAMETERS}
-            arguments["near"] = min(_resolved_near(self.near, X), X.shape[0] - 1)  # few: all others are near
-            self.operator_ = transition_matrix(X, **arguments)
+            arguments["near"] = min(self.near, X.shape[0] - 1)  # few points: all others are near
+            recall = self._recall if issparse(X) else None  # the fixed effort finds nearly all of dense rows'
+            self.operator_ = transition_matrix(X, recall=recall, **arguments)
             return self.operator_
         self.operator_ = as_square(operator)
         if X is None:
@@ -93,15 +92,6 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = bool(get(self.divergence).domain.low >= 0)
         return tags
-
-
-def _resolved_near(near: Any, X: Any) -> Any:
-    """ "auto" as a number: 15 of sparse rows, texts as a rule, else 10."""
-    if not isinstance(near, str):
-        return near
-    if near != "auto":
-        raise ValueError(f'near needs a number or "auto"; got {near!r}')
-    return NEAR_SPARSE if issparse(X) else NEAR
 
 
 def checked(estimator: WalkEstimator, X: Any, **options: Any) -> Any:

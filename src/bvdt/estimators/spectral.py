@@ -41,12 +41,11 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
     tree : "ward", "anchor" or bvdt.Tree, default="ward"
     blocks : int or None, default=None
     n_trees : int, default=1
-    near : int or "auto", default="auto"
+    near : int, default=10
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
     progress : bool, default=False
-        Those of ``bvdt.transition_matrix``; ``random_state`` also draws the eigensolver's start. "auto" keeps
-        the 15 nearest of sparse rows, else 10.
+        Those of ``bvdt.transition_matrix``; ``random_state`` also draws the eigensolver's start.
     diffusion_time : float, default=1.0
         Steps of the walk, the power of the eigenvalues; 0 gives Laplacian eigenmaps.
 
@@ -71,6 +70,9 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
     (1797, 3)
     """
 
+    # On 20 Newsgroups a vote of 10 neighbours is right in 0.730 (10 coordinates) and 0.801 (30), by the fixed
+    # effort's lists in 0.694 and 0.783.
+    _recall = 0.95
     embedding_: Float
     eigenvalues_: Float
     residuals_: Float
@@ -85,7 +87,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
         tree: str | Tree = "ward",
         blocks: int | None = None,
         n_trees: int = 1,
-        near: int | str = "auto",
+        near: int = 10,
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: bool = False,
