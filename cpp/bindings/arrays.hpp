@@ -86,6 +86,7 @@ void register_layout(nb::module_& m);
 void register_neighbors(nb::module_& m);
 void register_planes(nb::module_& m);
 void register_product(nb::module_& m);
+void register_recurrence(nb::module_& m);
 void register_sparse(nb::module_& m);
 void register_sums(nb::module_& m);
 void register_ward(nb::module_& m);

@@ -93,11 +93,11 @@ BVDT_INLINE void compare_lanes(const RowTile& rows, const Centres& centres, cons
         Part rest[kRows];
         multiply(rows.x, centres.panels + b * d * kLanes, d, rest);
         const Part part = Part::at(centres.level + b * kLanes);
-        Signs<Width> below;
+        Signs<float, Width> below;
         for (int64_t r = 0; r < kRows; ++r) rest[r] = part - rest[r], below.add(rest[r] - limit[r]);
         if (!below.any()) continue;
         for (int64_t r = 0; r < kRows; ++r) {
-            Signs<Width> here;
+            Signs<float, Width> here;
             here.add(rest[r] - limit[r]);
             if (!here.any()) continue;
             float value[kLanes];

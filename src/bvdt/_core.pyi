@@ -464,6 +464,23 @@ class CoarsestProduct:
     @property
     def nbytes(self) -> int: ...
 
+def walk_recurrence(
+    indptr: NDArray[np.int64],  # (N + 1,)
+    indices: _I,
+    value: NDArray[np.float32],
+    trees: list[CoarsestProduct],
+    share: NDArray[np.float32],  # (n_trees,)
+    scale: NDArray[np.float32],  # (N,)
+    centre: float,
+    radius: float,
+    a: NDArray[np.float32],  # (steps, m)
+    b: NDArray[np.float32],  # (steps, m)
+    rest: NDArray[np.float32],  # (N, m), or (0, m) for none
+    y: NDArray[np.float32],  # (N, m) changed
+    threads: int,
+) -> None:
+    """Y_(n+1) = a_n·((S·Y_n − centre·Y_n)/radius + rest) − b_n·Y_(n−1) from Y_(−1) = 0, Y_0 = y on."""
+
 def product_blocks(
     size: _I,  # (2N−1,)
     parent: _I,  # (2N−1,)

@@ -133,6 +133,16 @@ OWN = {
     "product_blocks": COLUMNS
     | {"order": ORDER, "other": [put(0, -1), put(1, NODES), put(-1, BIG), shorter], "q": [shorter]},
     "product_sparse": {"value": [shorter], "v": [shorter, narrower], "out": [shorter, narrower]},
+    "walk_recurrence": {
+        "value": [shorter],
+        "share": [shorter],
+        "scale": [shorter],
+        "radius": [always(0.0), always(-1.0), always(np.nan)],
+        "a": [shorter, narrower],
+        "b": [shorter, narrower],
+        "rest": [shorter, narrower],
+        "y": [shorter],
+    },
     "spread_points": MESH | {"mass": [always(np.zeros((3, 9), np.float32))]},
     "read_potential": MESH
     | {"potential": [always(np.zeros((9, 3), np.float32))], "out": [shorter, narrower]},

@@ -166,6 +166,19 @@ def product_sparse() -> Arguments:
     return csr | {"v": np.ones((D, 2)), "out": np.zeros((N, 2)), "threads": 2}
 
 
+def run_recurrence(**arguments: Any) -> None:
+    tree = _core.CoarsestProduct(**coarsest_product()).symmetric()
+    _core.walk_recurrence(trees=[tree], **arguments)
+
+
+def walk_recurrence() -> Arguments:
+    links = {"indptr": np.arange(N + 1), "indices": int32(*range(N)), "value": np.ones(N, np.float32)}
+    parts = {"share": np.ones(1, np.float32), "scale": np.ones(N, np.float32)}
+    steps = {name: np.ones((3, 2), np.float32) for name in ("a", "b")}
+    columns = {name: np.ones((N, 2), np.float32) for name in ("rest", "y")}
+    return links | parts | {"centre": -0.1, "radius": 0.9} | steps | columns | {"threads": 2}
+
+
 # -- maps --------------------------------------------------------------------------------------------------
 
 
@@ -316,6 +329,7 @@ CALLS: dict[str, Call] = {
     "CoarsestProduct.symmetric": Call(apply_symmetric, lambda: columns() | {"transpose": True}),
     "product_blocks": Call(_core.product_blocks, product_blocks),
     "product_sparse": Call(_core.product_sparse, product_sparse),
+    "walk_recurrence": Call(run_recurrence, walk_recurrence),
     "spread_points": Call(_core.spread_points, spread_points),
     "read_potential": Call(_core.read_potential, read_potential),
     "move_points": Call(_core.move_points, move_points),

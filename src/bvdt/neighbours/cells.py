@@ -52,7 +52,7 @@ class CellIndex:
         points = lifted if projection is None else projection(lifted)
         order, bounds = cut_into_chunks(points, CELL, rng, n_jobs)
         arrays = (points.X, points.H, points.u, points.w, order, bounds)
-        cells = _core.Cells(*arrays, n_threads(n_jobs))
+        cells = _core.Cells(*arrays, n_threads(n_jobs, 16 * points.n_values))
         return cls(lifted, projection, points, order, bounds, cells, n_jobs)
 
     @property

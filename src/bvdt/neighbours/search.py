@@ -11,7 +11,8 @@ from .._support.arrays import Float, Int
 from .._support.progress import Progress
 from .._support.running import n_threads
 from ..lifting import Lifted
-from .cells import CellIndex, Effort, ranked_again
+from ..tree import cut_into_chunks
+from .cells import CELL, CellIndex, Effort, ranked_again
 from .chunks import search_by_rule, search_sparse
 from .dial import FEW, Truth, choose_effort, choose_projection, measured, more
 from .exact import exact_lists
@@ -162,7 +163,11 @@ def checked_recall(recall: Any) -> float:
 def _all_pairs(lifted: Lifted, k: int, n_jobs: int | None) -> tuple[Int, Float]:
     n = lifted.n_points
     index, divergence = np.full((n, k), -1, np.int32), np.full((n, k), np.inf)
-    one = np.arange(n, dtype=np.int32), np.array([0, n])
-    call = (*lifted.arrays, lifted.u, lifted.w, *one, index, divergence, n_threads(n_jobs))
+    order = np.arange(n, dtype=np.int32)
+    if not lifted.is_sparse:  # near points side by side: lists are nearly done at once, whatever the seed
+        order = cut_into_chunks(lifted, CELL, np.random.default_rng(0), 1)[0]
+    one = order, np.array([0, n])
+    threads = n_threads(n_jobs, lifted.n_values * n / 128)  # so many at once
+    call = (*lifted.arrays, lifted.u, lifted.w, *one, index, divergence, threads)
     _core.chunk_neighbors(*call)
-    return ranked_again(lifted, lifted, index, k, n_jobs)
+    return ranked_again(lifted, lifted, index, k, n_jobs) if lifted.is_sparse else (index, divergence)

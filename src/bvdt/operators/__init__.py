@@ -5,7 +5,7 @@ from .build import transition_matrix
 from .exact import exact_rows, exact_transition_matrix
 from .forest import ForestOperator
 from .near_field import NearField, near_weights
-from .ordered import in_tree_order
+from .ordered import OrderedWalk, in_tree_order
 from .products import CoarsestProduct
 from .single_tree import TransitionOperator
 from .symmetrized import SymmetrizedOperator
@@ -15,6 +15,7 @@ __all__ = [
     "CoarsestProduct",
     "ForestOperator",
     "NearField",
+    "OrderedWalk",
     "RealOperator",
     "SymmetrizedOperator",
     "TransitionOperator",

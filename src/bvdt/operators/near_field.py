@@ -16,7 +16,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from .._support.arrays import Float, Int, checked_integer
 from .._support.progress import Progress
@@ -88,6 +90,11 @@ class NearField:
     def symmetric_single(self) -> Any:
         """The same in float32, for float32 columns: no conversion, half the memory to read."""
         return self.symmetric.astype(np.float32)
+
+    @cached_property
+    def parts(self) -> NDArray[np.intp]:  # (N,)
+        """Number of each point's connected part."""
+        return np.asarray(connected_components(self.matrix, directed=False)[1], np.intp)
 
     def row_values(self, bandwidth: float) -> Float:  # (N,)
         """−Σ_j S_ij·(d_ij/β + log S_ij): what S_i alone gives of the row's bound; 0 without a neighbour."""

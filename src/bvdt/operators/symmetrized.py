@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import diags_array
+from scipy.sparse import csr_array
 
 from .._support.arrays import Float
 from .base import RealOperator
@@ -72,23 +71,29 @@ class SymmetrizedOperator(RealOperator):
         out[unreached] = there
         return out.reshape(V.shape)
 
-    def reordered(self, operator: Any, order: NDArray[Any]) -> SymmetrizedOperator:
-        """The same S with point order[i] as its i-th; ``operator`` multiplies in that order."""
-        other = copy.copy(self)
-        other.operator, other.degrees, other._scale = operator, self.degrees[order], self._scale[order]
-        if self._unreached is not None:
-            place = np.empty_like(order)
-            place[order] = np.arange(len(order))
-            other._unreached, other._beside = place[self._unreached], self._beside[order]
-        return other
+    @property
+    def unreached(self) -> NDArray[np.intp] | None:
+        """The few points whose rows count next to nothing."""
+        return self._unreached
 
-    def scaled(self, links: Any) -> Any:  # sparse (N, N) -> CSR (N, N)
+    @property
+    def beside(self) -> Float:  # (N, n_unreached)
+        """Their links with all points, of the mean with the transpose."""
+        return self._beside
+
+    @property
+    def scale(self) -> Float:  # (N,)
+        """D^(−1/2), 0 where there is no link."""
+        return self._scale
+
+    def scaled(self, links: Any) -> Any:  # CSR (N, N) -> CSR (N, N)
         """D^(−1/2)·links·D^(−1/2) of a sparse part of (Q + Qᵀ)/2, without the few unreached points' links."""
         scale = self._scale.copy()
         if self._unreached is not None:
             scale[self._unreached] = 0
-        diagonal = diags_array(scale)
-        return (diagonal @ links @ diagonal).tocsr()
+        data = links.data * np.repeat(scale, np.diff(links.indptr))
+        data *= scale[links.indices]
+        return csr_array((data, links.indices, links.indptr), shape=links.shape)
 
     def _apply(self, V: NDArray[Any], transpose: bool = False) -> NDArray[Any]:
         scale = self._scale.reshape(-1, *[1] * (V.ndim - 1))
