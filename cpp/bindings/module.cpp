@@ -1,6 +1,6 @@
 // The compiled core. The kernels know neither Python nor a divergence's φ; all of them work on the lifted
 // form d_ij = u_i + w_j − ⟨x_i, h_j⟩ (docs/theory.md, "Lifted form"). Functions are stateless;
-// CoarsestProduct and Cells keep what they prepared.
+// CoarsestProduct, Links and Cells keep what they prepared.
 #include <new>
 #include <stdexcept>
 
@@ -45,7 +45,9 @@ NB_MODULE(_core, m) {
     bvdt::register_bound(m);
     bvdt::register_build(m);
     bvdt::register_cells(m);
+    bvdt::register_conjugate(m);
     bvdt::register_layout(m);
+    bvdt::register_links(m);
     bvdt::register_neighbors(m);
     bvdt::register_planes(m);
     bvdt::register_product(m);

@@ -65,6 +65,9 @@ class CoarsestProduct {
     CoarsestProduct symmetric() const;
 
     int64_t n_points() const { return shape_->n_points; }
+    const ProductShape& shape() const { return *shape_; }
+    const double* weights() const { return weight_.data(); }
+    const double* top_weights() const { return top_weight_.data(); }
     int64_t bytes() const;
 
     // out ← Q v, or Qᵀ v; both (N, columns).

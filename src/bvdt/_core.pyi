@@ -481,6 +481,118 @@ def walk_recurrence(
 ) -> None:
     """Y_(n+1) = a_n·((S·Y_n − centre·Y_n)/radius + rest) − b_n·Y_(n−1) from Y_(−1) = 0, Y_0 = y on."""
 
+def weigh_lists(
+    divergences: _F,  # (N, k)
+    fall: float,
+    total: int,
+    weights: _I,  # out (N, k)
+    cost: _F,  # out (N,)
+    logs: _F,  # out (N,)
+    threads: int,
+) -> None:
+    """weights ← total·S_ij in whole numbers that sum to the total; Σ_j S_ij·d_ij and Σ_j S_ij·log S_ij."""
+
+class Links:
+    """The near field's sparse matrix in a tree's order; owns all it reads."""
+
+    def __init__(
+        self,
+        listed: _I,  # (N, k) −1 for nobody
+        weights: _I,  # (N, k)
+        unit: float,
+        order: _I,  # (N,)
+        threads: int,
+    ) -> None: ...
+    def transposed(self) -> Links: ...
+    def mean_with_transpose(self, threads: int) -> Links: ...
+    def multiply(
+        self,
+        far: CoarsestProduct | None,
+        v: NDArray[Any],  # (N, k) float32 or float64
+        out: NDArray[Any],  # (N, k) as v
+        near_in: _F | None = None,  # (N,) each, by place in the tree's order
+        near_out: _F | None = None,
+        far_in: _F | None = None,
+        far_out: _F | None = None,
+        *,
+        own: float,
+        transpose: bool,
+        ordered: bool,
+        dots: _F | None = None,  # out (k,)
+        threads: int,
+    ) -> None:
+        """out ← own·v and both fields' products, each with its diagonals; dots ← Σ_i v_i·out_i."""
+
+    @property
+    def unit(self) -> float: ...
+    @property
+    def order(self) -> _I: ...  # (N,)
+    @property
+    def first(self) -> _L: ...  # (N + 1,)
+    @property
+    def column(self) -> _I: ...  # (n_entries,)
+    @property
+    def weight(self) -> _I: ...  # (n_entries,) in units
+
+def column_dots(
+    a: NDArray[Any],  # (N, k) float32 or float64
+    b: NDArray[Any],  # (N, k) as a
+    out: _F,  # out (k,)
+    threads: int,
+) -> None: ...
+def reduce_columns(
+    r: NDArray[Any],  # (N, k) float32 or float64
+    ap: NDArray[Any],  # (N, k) as r
+    length: NDArray[Any],  # (k,) as r
+    squares: _F,  # out (k,)
+    threads: int,
+) -> None:
+    """r −= length·ap; squares ← Σ_i r_i²."""
+
+def advance_columns(
+    f: NDArray[Any],  # (N, k) float32 or float64
+    p: NDArray[Any],  # (N, k) as f
+    r: NDArray[Any],  # (N, k) as f
+    length: NDArray[Any],  # (k,) as f
+    turn: NDArray[Any],  # (k,) as f
+    threads: int,
+) -> None:
+    """f += length·p; p ← r + turn·p."""
+
+def take_rows(
+    v: NDArray[Any],  # (N, k) float32 or float64
+    order: _I,  # (N,)
+    factor: float,
+    out: NDArray[Any],  # (N, k) as v
+    threads: int,
+) -> None:
+    """out[i] ← factor·v[order[i]]."""
+
+def put_rows(
+    v: NDArray[Any],  # (N, k) float32 or float64
+    order: _I,  # (N,)
+    out: NDArray[Any],  # (N, k) as v
+    threads: int,
+) -> None:
+    """out[order[i]] ← v[i]."""
+
+def blend_rows(
+    step: NDArray[Any],  # (N, k) float32 or float64
+    before: NDArray[Any],  # (N, k) as step
+    given: NDArray[Any],  # (N, k) as step
+    order: _I | None,  # (N,)
+    alpha: float,
+    tol: float,
+    rounding: float,
+    change: _F,  # out (k,)
+    total: _F,  # out (k,)
+    threads: int,
+) -> bool:
+    """step ← α·step + (1 − α)·given[order]; Σ|step − before| and Σ|step| of every column.
+
+    True if an entry changed by more than tol and more than rounding·|entry|.
+    """
+
 def product_blocks(
     size: _I,  # (2N−1,)
     parent: _I,  # (2N−1,)

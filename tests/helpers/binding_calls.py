@@ -154,6 +154,70 @@ def apply_symmetric(**arguments: Any) -> None:
     _core.CoarsestProduct(**coarsest_product()).symmetric().apply(**arguments)
 
 
+def weigh_lists() -> Arguments:
+    divergences = np.sort(np.random.default_rng(0).random((N, K)), axis=1)
+    out = {"weights": np.zeros((N, K), np.int32), "cost": np.zeros(N), "logs": np.zeros(N)}
+    return {"divergences": divergences, "fall": 3.0, "total": 1000} | out | {"threads": 2}
+
+
+def links() -> Arguments:
+    index = np.stack([(np.arange(N) + step) % N for step in (1, 2, 5)], axis=1).astype(np.int32)
+    index[3, 1:] = -1
+    weights = np.full((N, K), 10, np.int32)
+    return {"listed": index, "weights": weights, "unit": 0.01, "threads": 2} | _nodes("order")
+
+
+def links_multiply() -> Arguments:
+    scales = {name: np.ones(N) for name in ("near_in", "near_out", "far_in", "far_out")}
+    settings = {"own": 1.0, "transpose": False, "ordered": False, "dots": np.zeros(2)}
+    return columns() | {"far": _core.CoarsestProduct(**coarsest_product())} | scales | settings
+
+
+def multiply_links(**arguments: Any) -> None:
+    _core.Links(**links()).multiply(**arguments)
+
+
+def links_mean(**arguments: Any) -> None:
+    _core.Links(**links()).mean_with_transpose(**arguments)
+
+
+def column_dots() -> Arguments:
+    return {"a": np.ones((N, 2)), "b": np.ones((N, 2)), "out": np.zeros(2), "threads": 2}
+
+
+def reduce_columns() -> Arguments:
+    step = {"r": np.ones((N, 2)), "ap": np.ones((N, 2)), "length": np.ones(2)}
+    return step | {"squares": np.zeros(2), "threads": 2}
+
+
+def advance_columns() -> Arguments:
+    step = {name: np.ones((N, 2)) for name in ("f", "p", "r")}
+    return step | {"length": np.ones(2), "turn": np.ones(2), "threads": 2}
+
+
+def take_rows() -> Arguments:
+    return columns() | {"order": np.arange(N, dtype=np.int32)[::-1].copy(), "factor": 2.0}
+
+
+def put_rows() -> Arguments:
+    return columns() | {"order": np.arange(N, dtype=np.int32)[::-1].copy()}
+
+
+def blend_rows() -> Arguments:
+    given = {name: np.ones((N, 2)) for name in ("step", "before", "given")}
+    sums = {"change": np.zeros(2), "total": np.zeros(2)}
+    return (
+        given
+        | sums
+        | {"order": np.arange(N, dtype=np.int32), "alpha": 0.9}
+        | {
+            "tol": 0.0,
+            "rounding": 0.0,
+            "threads": 2,
+        }
+    )
+
+
 def product_blocks() -> Arguments:
     blocks, n_blocks = _blocks()
     blocks["other"] = blocks.pop("cols")
@@ -327,6 +391,16 @@ CALLS: dict[str, Call] = {
     "CoarsestProduct": Call(_core.CoarsestProduct, coarsest_product),
     "CoarsestProduct.apply": Call(apply_coarsest, lambda: columns() | {"transpose": True}),
     "CoarsestProduct.symmetric": Call(apply_symmetric, lambda: columns() | {"transpose": True}),
+    "weigh_lists": Call(_core.weigh_lists, weigh_lists),
+    "Links": Call(_core.Links, links),
+    "Links.multiply": Call(multiply_links, links_multiply),
+    "Links.mean_with_transpose": Call(links_mean, lambda: {"threads": 2}),
+    "column_dots": Call(_core.column_dots, column_dots),
+    "reduce_columns": Call(_core.reduce_columns, reduce_columns),
+    "advance_columns": Call(_core.advance_columns, advance_columns),
+    "take_rows": Call(_core.take_rows, take_rows),
+    "put_rows": Call(_core.put_rows, put_rows),
+    "blend_rows": Call(_core.blend_rows, blend_rows),
     "product_blocks": Call(_core.product_blocks, product_blocks),
     "product_sparse": Call(_core.product_sparse, product_sparse),
     "walk_recurrence": Call(run_recurrence, walk_recurrence),

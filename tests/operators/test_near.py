@@ -8,7 +8,7 @@ from scipy import sparse
 import bvdt
 from bvdt import _core
 from bvdt.lifting.lifted import lift
-from bvdt.operators.near_field import FALL, SHARE, NearField
+from bvdt.operators.near_field import FALL, SHARE, UNIT, NearField, near_weights
 from helpers.engine_cases import DIVERGENCES, random_data, random_lifted
 
 
@@ -144,7 +144,15 @@ def test_the_weights_are_the_formula():
         weight = np.exp(-FALL * near.divergences[i] / near.divergences[i, -1])
         assert_allclose(S[i, near.indices[i]], weight / weight.sum(), rtol=1e-12)
     assert_allclose(S.sum(axis=1), 1.0, rtol=1e-13)
-    assert_array_equal(near.transposed.toarray(), near.matrix.toarray().T)
+    weight, _ = near.whole_weights()
+    assert_allclose(UNIT * weight, SHARE * near_weights(near.divergences), rtol=0, atol=4 * UNIT)
+    assert_array_equal(UNIT * weight.sum(axis=1), SHARE)
+
+
+def test_row_values_are_those_of_the_formula():
+    near = NearField.of(random_lifted("gid", 30, np.random.default_rng(0)), 4, np.random.default_rng(0))
+    S = near_weights(near.divergences)
+    assert_allclose(near.row_values(0.7), -(S * (near.divergences / 0.7 + np.log(S))).sum(axis=1), rtol=1e-12)
 
 
 def test_the_near_field_brings_the_nearest_closer():

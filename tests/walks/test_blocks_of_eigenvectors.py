@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 import bvdt
-from bvdt.operators import in_tree_order
+from bvdt.operators import symmetrized_in_order
 from bvdt.walks import eigenvectors
 from bvdt.walks.components import closed_groups, closed_parts, mixed_parts, parts_of
 from bvdt.walks.eigenvectors import (
@@ -124,11 +124,11 @@ def test_an_unreached_point_is_no_obstacle():
 
 def test_order_of_the_tree_changes_nothing(moons):
     S = symmetrized(moons)
-    ordered, order = in_tree_order(S)
+    ordered, order = symmetrized_in_order(S)
     V = np.random.default_rng(0).normal(size=(800, 3))
     assert_allclose(ordered @ V[order], (S @ V)[order], atol=1e-14)
     assert_allclose(ordered.degrees, S.degrees[order])
-    same, order = in_tree_order(symmetrized(moons.toarray()))
+    same, order = symmetrized_in_order(symmetrized(moons.toarray()))
     assert_array_equal(order, np.arange(800))
     assert_allclose(same @ V, S @ V, atol=1e-13)
 
@@ -138,7 +138,7 @@ def test_order_of_the_tree_changes_nothing(moons):
 def test_recurrence_is_that_of_its_products(n_trees):
     """In single precision, beside the slow twin in double."""
     op = walk(make_moons(800, noise=0.05, random_state=0)[0], n_trees=n_trees)
-    ordered, _ = in_tree_order(symmetrized(op))
+    ordered, _ = symmetrized_in_order(symmetrized(op))
     rng = np.random.default_rng(0)
     Y, R = rng.normal(size=(2, 800, 5))
     a, b = rng.uniform(0, 1, size=(2, 12, 5))
@@ -150,7 +150,7 @@ def test_recurrence_is_that_of_its_products(n_trees):
 def test_an_unreached_point_in_the_order_of_the_tree():
     X = np.vstack([make_blobs(500, n_features=2, centers=3, random_state=0)[0], [[1e4, 1e4]]])
     S = symmetrized(walk(X))
-    ordered, order = in_tree_order(S)
+    ordered, order = symmetrized_in_order(S)
     V = np.random.default_rng(0).normal(size=(501, 3))
     assert_allclose(ordered @ V[order], (S @ V)[order], atol=1e-12)
     ones, none = np.ones((8, 3)), np.zeros((8, 3))
@@ -183,7 +183,7 @@ def test_hierarchy_solves_its_laplacian(kind):
     op = walk(X)
     op = op if kind == "tree" else sparse.csr_array(op.near.matrix)
     S = symmetrized(op)
-    order = in_tree_order(S)[1]
+    order = symmetrized_in_order(S)[1]
     hierarchy = Hierarchy.of(op, S, order)
     sizes = [level.n_unknowns for level in hierarchy.levels]
     assert sizes[0] == 6_000

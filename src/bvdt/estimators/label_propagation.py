@@ -233,7 +233,8 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         return fitted
 
     def _propagate(self, weight: Float) -> LabelPropagation:
-        Y0, labelled = one_hot(self.codes_, len(self.classes_)) * weight[:, None], self.codes_ >= 0
+        Y0, labelled = one_hot(self.codes_, len(self.classes_)), self.codes_ >= 0
+        Y0 *= weight[:, None]
         self.alpha_ = self._resolved_alpha(Y0)
         scores, self.n_iter_ = label_scores(
             self.operator_,
@@ -245,6 +246,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             clamp=labelled if self.clamp else None,
         )
         counts = Y0.sum(axis=0)
+        del Y0
         prior = counts / counts.sum()
         if self.class_balance and self.mode in ("walk", "spread"):
             scores = balanced_scores(scores, counts)

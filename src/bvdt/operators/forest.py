@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,10 +14,11 @@ from scipy import special
 from .._support.arrays import Float, Int, checked_integer
 from .._support.progress import Progress
 from .._support.running import generator
-from .._support.sparse import sparse_times
 from ..lifting import Lifted
 from ..tree import BUILDERS, Tree, varied
+from .links import Links
 from .near_field import NearField
+from .products import CoarsestProduct
 from .single_tree import TransitionOperator
 from .walk import WalkOperator, check_dtype
 
@@ -95,32 +96,49 @@ class ForestOperator(WalkOperator):
     # -- the mean -----------------------------------------------------------------------------------------
 
     def _times(self, columns: NDArray[Any], transpose: bool) -> NDArray[Any]:
-        dtype = columns.dtype
-        far = self.near is not None and self.near.far_share[:, None].astype(dtype)
-        source = far * columns if far is not False and transpose else columns
-        out = np.zeros_like(columns)
-        for weight, member in zip(self.weights, self._members, strict=True):
-            out += dtype.type(weight) * member._times(source, transpose)
         if self.near is None:
+            return self._trees_times(columns, transpose, enumerate(self._members))
+        links = self._links
+        out = links.times(columns, "transpose" if transpose else "forward")
+        others = list(enumerate(self._members))[0 if links.far is None else 1 :]
+        if not others:
             return out
-        out = out if transpose else far * out
-        near = self.near.transposed if transpose else self.near.matrix
-        return np.asarray(out + sparse_times(near, columns, self.n_jobs).astype(dtype, copy=False))
+        far = self.near.far_share[:, None].astype(columns.dtype)
+        rest = self._trees_times(far * columns if transpose else columns, transpose, others)
+        out += rest if transpose else far * rest
+        return out
+
+    def _trees_times(
+        self, columns: NDArray[Any], transpose: bool, members: Iterable[tuple[int, TransitionOperator]]
+    ) -> NDArray[Any]:
+        """The weighted sum of some trees' products."""
+        out = np.zeros_like(columns)
+        for number, member in members:
+            part = member._times(columns, transpose)
+            part *= columns.dtype.type(self.weights[number])
+            out += part
+        return out
 
     def _times_both(self, columns: NDArray[Any]) -> NDArray[Any]:
-        far = 1.0 if self.near is None else self.near.far_share[0]
-        if self.near is not None and not (self.near.far_share == far).all():
+        if self.near is not None and not self.near.even:
             return super()._times_both(columns)
-        dtype = columns.dtype
-        out = np.zeros_like(columns)
-        for weight, member in zip(self.weights, self._members, strict=True):
-            part = member._times_both(columns)
-            part *= dtype.type(far * weight)
-            out += part
-        if self.near is not None:
-            near = self.near.symmetric_single if dtype == np.float32 else self.near.symmetric
-            out += sparse_times(near, columns, self.n_jobs)
+        links = None if self.near is None else self._links
+        out = np.zeros_like(columns) if links is None else links.times(columns, "both")
+        far = 1.0 if self.near is None else self.near.far_share[0]
+        for number, member in enumerate(self._members):
+            if number > 0 or links is None or links.far is None:
+                part = member._times_both(columns)
+                part *= columns.dtype.type(far * self.weights[number])
+                out += part
         return out
+
+    @property
+    def _links(self) -> Links:
+        """The near field, and the first tree where its blocks are the coarsest, in that tree's order."""
+        product = self._members[0]._product
+        far = product if isinstance(product, CoarsestProduct) else None
+        make = lambda: Links(self.near, self.tree.order, far, float(self.weights[0]), self.n_jobs)  # noqa: E731
+        return self._cached("links", make)  # type: ignore[no-any-return]
 
     def row(self, i: int) -> Float:  # (N,)
         """Row i of Q, dense."""
@@ -129,8 +147,8 @@ class ForestOperator(WalkOperator):
         if self.near is None:
             return np.asarray(row)
         row *= self.near.far_share[i]
-        entries = slice(*self.near.matrix.indptr[i : i + 2])
-        row[self.near.matrix.indices[entries]] += self.near.matrix.data[entries]
+        columns, entries = self._links.row(i)
+        row[columns] += entries
         return np.asarray(row)
 
     def row_values(self) -> Float:  # (N,)

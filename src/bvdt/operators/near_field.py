@@ -13,19 +13,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from .. import _core
 from .._support.arrays import Float, Int, checked_integer
 from .._support.progress import Progress
+from .._support.running import n_threads
 from ..lifting import Lifted
 from ..neighbours import Recall, nearest_centres
 
-SHARE = 0.95  # λ
+UNIT = 2.0**-29  # weights λ·S_ij are whole numbers of it, 32 bits each, in products
+SHARE = round(0.95 / UNIT) * UNIT  # λ
 FALL = 3.0  # d_ik / β_i
 
 
@@ -36,6 +39,26 @@ def near_weights(divergences: Float) -> Float:  # (m, k) -> (m, k)
     scale = np.where(last > 0, last / FALL, 1.0)  # all centres at 0: equal weights
     weight = np.where(found, np.exp(-divergences / scale), 0.0)
     return np.asarray(weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300))
+
+
+class RowSums(NamedTuple):
+    """What the bound needs of a row, (N,) each."""
+
+    cost: Float  # Σ_j S_ij·d_ij
+    logs: Float  # Σ_j S_ij·log S_ij
+
+
+def whole_weights(
+    divergences: Float, units: int = round(SHARE / UNIT), n_jobs: int | None = None
+) -> tuple[Int, RowSums]:  # (m, k) -> (m, k)
+    """``near_weights`` times ``units``, in whole numbers that sum to it in every row; and what else it tells.
+
+    They are rounded down, and the row's largest takes what is left, less than one unit per entry.
+    """
+    divergences = np.ascontiguousarray(divergences, np.float64)
+    weight, sums = np.empty(divergences.shape, np.int32), RowSums(*np.empty((2, len(divergences))))
+    _core.weigh_lists(divergences, FALL, units, weight, *sums, n_threads(n_jobs))
+    return weight, sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +88,15 @@ class NearField:
     @cached_property
     def far_share(self) -> Float:  # (N,)
         """1 − λ_i."""
-        return np.where(self.indices[:, 0] >= 0, 1.0 - self.share, 1.0)
+        return np.where(self.indices[:, 0] >= 0, 1.0 - self._units * UNIT, 1.0)
+
+    @property
+    def _units(self) -> int:
+        return round(self.share / UNIT)
 
     @cached_property
     def matrix(self) -> Any:  # CSR (N, N)
-        """λ_i·S_i as a sparse matrix."""
+        """λ_i·S_i as a sparse matrix in double precision; products read :mod:`.links` instead."""
         found = self.indices >= 0
         weight = near_weights(self.divergences)
         weight *= 1.0 - self.far_share[:, None]
@@ -78,18 +105,22 @@ class NearField:
         return sparse.csr_array((weight[found], self.indices[found], first), shape=(n_points, n_points))
 
     @cached_property
-    def transposed(self) -> Any:
-        return self.matrix.T.tocsr()
-
-    @cached_property
     def symmetric(self) -> Any:
         """The mean of the matrix and its transpose."""
         return ((self.matrix + self.matrix.T) / 2).tocsr()
 
     @cached_property
-    def symmetric_single(self) -> Any:
-        """The same in float32, for float32 columns: no conversion, half the memory to read."""
-        return self.symmetric.astype(np.float32)
+    def even(self) -> bool:
+        """Whether all rows have one share of the far field."""
+        return bool((self.far_share == self.far_share[0]).all())
+
+    def whole_weights(self, rows: slice = slice(None)) -> tuple[Int, RowSums]:
+        """λ·S of some rows in ``UNIT``s, 0 where there is nobody; rows sum to λ exactly. And their sums."""
+        return whole_weights(self.divergences[rows], self._units)
+
+    @cached_property
+    def row_sums(self) -> RowSums:
+        return self.whole_weights()[1]
 
     @cached_property
     def parts(self) -> NDArray[np.intp]:  # (N,)
@@ -98,10 +129,4 @@ class NearField:
 
     def row_values(self, bandwidth: float) -> Float:  # (N,)
         """−Σ_j S_ij·(d_ij/β + log S_ij): what S_i alone gives of the row's bound; 0 without a neighbour."""
-        found = self.indices >= 0
-        S = np.zeros(self.indices.shape)
-        share = np.maximum(1.0 - self.far_share, np.finfo(float).tiny)  # a share of 0 leaves zeros
-        S[found] = self.matrix.data / np.repeat(share, found.sum(axis=1))
-        logs = np.log(S, out=np.zeros_like(S), where=S > 0)
-        d = np.where(found, self.divergences, 0.0)
-        return np.asarray(-(S * (d / bandwidth + logs)).sum(axis=1))
+        return np.asarray(-(self.row_sums.cost / bandwidth + self.row_sums.logs))

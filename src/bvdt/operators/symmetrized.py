@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,16 @@ class SymmetrizedOperator(RealOperator):
         out[unreached] = there
         return out.reshape(V.shape)
 
+    def reordered(self, operator: Any, order: NDArray[Any]) -> SymmetrizedOperator:
+        """The same S with point order[i] as its i-th; ``operator`` multiplies in that order."""
+        other = copy.copy(self)
+        other.operator, other.degrees, other._scale = operator, self.degrees[order], self._scale[order]
+        if self._unreached is not None:
+            place = np.empty_like(order)
+            place[order] = np.arange(len(order))
+            other._unreached, other._beside = place[self._unreached], self._beside[order]
+        return other
+
     @property
     def unreached(self) -> NDArray[np.intp] | None:
         """The few points whose rows count next to nothing."""
@@ -95,7 +106,30 @@ class SymmetrizedOperator(RealOperator):
         data *= scale[links.indices]
         return csr_array((data, links.indices, links.indptr), shape=links.shape)
 
+    def shifted(
+        self, V: NDArray[Any], alpha: float, out: NDArray[Any] | None = None
+    ) -> tuple[NDArray[Any], Float | None]:  # (N, k), (k,)
+        """V − α·S·V; and its columns' inner products with V's where they come with it.
+
+        A new array, or ``out``, of V's type and shape, which may be used up in any case.
+        """
+        if self._fused:
+            dots = np.empty(V.shape[1])
+            options: dict[str, Any] = {"factor": -alpha, "own": 1.0, "scale": self._scale}
+            return np.asarray(self.operator.product(V, "both", **options, dots=dots, out=out)), dots
+        out = np.array(self._apply(V), V.dtype)  # a copy: an operator may return what it was given
+        out *= V.dtype.type(-alpha)
+        out += V
+        return out, None
+
+    @property
+    def _fused(self) -> bool:
+        """Whether the operator has products with a diagonal on both sides."""
+        return self._unreached is None and hasattr(self.operator, "product")
+
     def _apply(self, V: NDArray[Any], transpose: bool = False) -> NDArray[Any]:
+        if self._fused:
+            return np.asarray(self.operator.product(V, "both", scale=self._scale))
         scale = self._scale.reshape(-1, *[1] * (V.ndim - 1))
         scale = scale.astype(np.result_type(self.dtype, V.dtype), copy=False)
         product = self.mean_with_transpose(scale * V)

@@ -23,7 +23,7 @@ from .._support.running import n_threads
 from ..lifting import Lifted, Lifting
 from ..neighbours import nearest_centres
 from ..operators import near_weights
-from ..operators.near_field import SHARE
+from ..operators.near_field import SHARE, UNIT, whole_weights
 from .building import Shards
 from .executors import Executor, Place, Reference
 from .regions import RegionMeans
@@ -180,7 +180,7 @@ def search(X: Any, loans: list[Loan], lifting: Lifting, k: int, n_jobs: int | No
     n = X.shape[0]
     together = lifting.transform(stacked([X, *(loan.X for loan in loans)]))
     index, divergence = _searched(together, n, k, n_jobs)
-    weight = near_weights(divergence) * SHARE
+    weight = UNIT * whole_weights(divergence, n_jobs=n_jobs)[0]
     bounds = n + np.concatenate([[0], np.cumsum([len(loan.place) for loan in loans])]).astype(np.int64)
     compact, used_before = index.astype(np.int32), n
     lent, back = [], []
@@ -235,7 +235,7 @@ def assemble(
         first += len(place)
     found = lists.index >= 0
     far = np.where(found[:, 0], 1.0 - SHARE, 1.0)
-    weight = near_weights(lists.divergence) * SHARE
+    weight: Float = UNIT * whole_weights(lists.divergence, n_jobs=1)[0].astype(np.float64)
     row, entry = np.nonzero(found)[0], lists.index[found]
     forward = _csr(weight[found], row, column[entry], (n, first))
     own = entry < n

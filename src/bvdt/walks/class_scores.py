@@ -11,6 +11,8 @@ from scipy import special
 from .._support.arrays import Float
 from .pagerank import pagerank
 
+_ROWS = 1 << 16  # looked at at once
+
 
 def class_distributions(scores: Float, prior: Float) -> Float:  # (N, k), (k,) -> (N, k)
     """Rows scaled to sum to 1; a row that no label reaches gets the prior."""
@@ -18,7 +20,8 @@ def class_distributions(scores: Float, prior: Float) -> Float:  # (N, k), (k,) -
     unreached = (peak <= 0).ravel()
     shares = scores / np.where(peak > 0, peak, 1.0)  # first to a peak of 1: sums of tiny scores may underflow
     shares[unreached] = prior
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    return np.asarray(shares)
 
 
 def balanced_scores(scores: Float, counts: Float) -> Float:  # (N, k), (k,) -> (N, k)
@@ -34,8 +37,11 @@ def balanced_scores(scores: Float, counts: Float) -> Float:  # (N, k), (k,) -> (
     known = np.flatnonzero(counts > 0)
     if len(known) < 2:
         return scores
-    reached = scores[scores.any(axis=1)][:, known]
-    found = np.bincount((reached / counts[known]).argmax(axis=1), minlength=len(known)).astype(float)
+    found = np.zeros(len(known))
+    for first in range(0, len(scores), _ROWS):
+        part = scores[first : first + _ROWS]
+        reached = part[part.any(axis=1)][:, known]
+        found += np.bincount((reached / counts[known]).argmax(axis=1), minlength=len(known))
     return np.asarray(scores / np.where(counts > 0, counts, 1.0) ** balance_power(found, counts[known]))
 
 

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._support.arrays import Float, Index, Int
 from .._support.running import generator, n_threads
-from ..operators import OrderedWalk, SymmetrizedOperator, in_tree_order
+from ..operators import OrderedSymmetrized, SymmetrizedOperator, symmetrized_in_order
 from .components import (
     closed_groups,
     closed_parts,
@@ -134,7 +134,7 @@ class _Blocks:
 
     @classmethod
     def of(cls, op: Any, S: SymmetrizedOperator) -> _Blocks:
-        return cls(op, S, *in_tree_order(S))
+        return cls(op, S, *symmetrized_in_order(S))
 
     @cached_property
     def hierarchy(self) -> Hierarchy | None:
@@ -196,7 +196,7 @@ class _Blocks:
     @cached_property
     def _recurrence(self) -> Recurrence:
         ordered = self.ordered
-        return ordered.recurrence if isinstance(ordered, OrderedWalk) else recurrence(ordered.dot)
+        return ordered.recurrence if isinstance(ordered, OrderedSymmetrized) else recurrence(ordered.dot)
 
     def start(self, n_columns: int, rng: np.random.Generator) -> Float:
         """The parts' vectors beside the hierarchy's leading ones, or smoothed random columns without it."""

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.arrays import Float
+from .. import _core
+from .._support.arrays import Float, Int
+from ..operators import ordered_walk
 from .inputs import as_square, check_finite, symmetrized, warn_unconverged
 from .poisson import poisson_mbo_scores, poisson_scores
-from .solving import solve_spread
+from .solving import jobs_of, ordered, put_back, solve_for, taken, threads_for
 
 MODES = ("spread", "walk", "poisson", "poisson_mbo")
 
@@ -41,26 +43,52 @@ def propagate_labels(
     Y0 = np.asarray(Y0)
     Y0 = Y0 if np.issubdtype(Y0.dtype, np.floating) else Y0.astype(np.float64)
     _check_propagation(M, Y0, alpha, n_iter)
-    Y = Y0.astype(np.result_type(M.dtype, Y0))
-    rounding = 2 * np.finfo(Y.dtype).eps  # a few of 10⁷ entries may go to and fro by that for ever
+    dtype, walk = np.result_type(M.dtype, Y0), ordered_walk(M)
+    if dtype not in (np.float32, np.float64):
+        return _propagated_plainly(M, Y0.astype(dtype), alpha, n_iter, tol)
+    given = np.ascontiguousarray(Y0, dtype).reshape(len(Y0), -1)
+    if walk is None:
+        return _propagated(lambda Y: M @ Y, given, None, alpha, n_iter, tol, None).reshape(Y0.shape)
+    Y = _propagated(walk.dot, given, walk.order, alpha, n_iter, tol, walk.n_jobs)
+    return put_back(Y, walk.order, walk.n_jobs).reshape(Y0.shape)
+
+
+def _propagated(
+    times: Callable[[NDArray[Any]], Any],
+    Y0: NDArray[Any],  # (N, k) in the points' own order
+    order: Int | None,
+    alpha: float,
+    n_iter: int,
+    tol: float,
+    n_jobs: int | None,
+) -> NDArray[Any]:
+    """y ← α·times(y) + (1 − α)·y⁰ until it no longer changes, in the order of ``times``."""
+    Y = Y0.copy() if order is None else taken(Y0, order, 1.0, n_jobs)
+    rounding = 2 * float(np.finfo(Y.dtype).eps)  # a few of 10⁷ entries may go to and fro by that for ever
+    threads, (change, size) = threads_for(Y, n_jobs), np.empty((2, Y.shape[1]))
     for _ in range(n_iter):
-        previous, Y, changes = Y, _product(lambda Y: M @ Y, Y), False
-        for rows in _slices(len(Y)):
-            part = Y[rows]
-            part *= alpha
-            part += (1 - alpha) * Y0[rows]
-            changes = changes or _differ(part, previous[rows], tol, rounding)
-        if not changes:
+        previous, Y = Y, np.ascontiguousarray(_product(times, Y))
+        if not _core.blend_rows(Y, previous, Y0, order, alpha, tol, rounding, change, size, threads):
             return Y
+        del previous  # or three of them would be held during a product
     if tol > 0:
         warn_unconverged("propagate_labels", n_iter, tol)
     return Y
 
 
-def _differ(Y: NDArray[Any], previous: NDArray[Any], tol: float, rounding: float) -> bool:
-    """Whether any entry changed by more than ``tol`` and by more than its rounding."""
-    change = np.abs(Y - previous)
-    return bool(np.any(change > tol)) and bool(np.any(change > np.maximum(tol, rounding * np.abs(Y))))
+def _propagated_plainly(
+    M: Any, Y0: NDArray[Any], alpha: float, n_iter: int, tol: float
+) -> NDArray[Any]:  # as Y0
+    """The same for numbers that no kernel takes, such as complex ones."""
+    Y, rounding = Y0, 2 * np.finfo(Y0.dtype).eps
+    for _ in range(n_iter):
+        previous, Y = Y, alpha * np.asarray(M @ Y) + (1 - alpha) * Y0
+        change = np.abs(Y - previous)
+        if not np.any((change > tol) & (change > rounding * np.abs(Y))):
+            return Y
+    if tol > 0:
+        warn_unconverged("propagate_labels", n_iter, tol)
+    return Y
 
 
 def _slices(n_rows: int, step: int = 1 << 12) -> Iterator[slice]:
@@ -107,7 +135,7 @@ def label_scores(
     fixed = np.zeros(len(Y0), bool) if clamp is None else np.asarray(clamp, bool)
     if fixed.shape != (len(Y0),):
         raise ValueError(f"clamp needs one entry per point, {len(Y0)}; its shape is {fixed.shape}")
-    columns, stop = Y0.reshape(len(Y0), -1), (n_iter, tol)
+    columns, stop = np.ascontiguousarray(Y0.reshape(len(Y0), -1)), (n_iter, tol)
     if mode not in ("walk", "spread"):
         if fixed.any():
             raise ValueError(f'clamp needs mode "walk" or "spread"; got {mode!r}')
@@ -118,17 +146,23 @@ def label_scores(
         Z, products = _spread(symmetrized(M), columns, alpha, n_iter, tol)
         return Z.reshape(Y0.shape), products
     if mode == "walk":
-        one = np.ones((len(Y0), 1))
-        Z, steps = _iterate(lambda Z: M @ Z, columns, alpha * one, one, fixed, alpha, stop)
-        return Z.reshape(Y0.shape), steps
+        one, walk = np.ones((len(Y0), 1)), ordered_walk(M)
+        if walk is None:
+            Z, steps = _iterate(lambda Z: M @ Z, columns, alpha * one, one, fixed, alpha, stop)
+            return Z.reshape(Y0.shape), steps
+        rows = walk.order
+        Z, steps = _iterate(walk.dot, columns[rows], alpha * one, one, fixed[rows], alpha, stop)
+        return put_back(Z, rows, walk.n_jobs).reshape(Y0.shape), steps
     # y = √D·z makes the symmetrised step z ← α·D⁻¹·W·z + (1 − α)·z⁰, W = (M + Mᵀ)/2: one scaling less.
     # A point without links, of degree 0, keeps (1 − α)·y⁰.
-    S = symmetrized(M)
+    S, order = ordered(symmetrized(M))
+    if order is not None:
+        columns, fixed = columns[order], fixed[order]
     degree = np.where(S.degrees > 0, S.degrees, 1.0)[:, None]
     root = np.sqrt(degree)
     Z, steps = _iterate(S.mean_with_transpose, columns / root, alpha / degree, root, fixed, alpha, stop)
     Z *= root
-    return Z.reshape(Y0.shape), steps
+    return put_back(Z, order, jobs_of(S)).reshape(Y0.shape), steps
 
 
 def _spread(
@@ -141,28 +175,27 @@ def _spread(
     would stop at, it is solved further: many tiny residuals are short in length, but not in sum.
     """
     F, products, share = None, 0, tol
+    S, order = ordered(S)
+    n_jobs = jobs_of(S)
     while True:
-        F, more = solve_spread(S, Y0, alpha, tol=share, max_products=n_iter - 1 - products, start=F)
-        F, change = _step(S, np.maximum(F, 0.0, out=F), Y0, alpha)
+        B = (1 - alpha) * Y0 if order is None else taken(Y0, order, 1 - alpha, n_jobs)
+        F, more = solve_for(S, B, alpha, share, n_iter - 1 - products, F)
+        del B  # it was used up
+        F, change = _step(S, np.maximum(F, 0.0, out=F), Y0, order, alpha)
         products += more + 1
         if change <= tol:
-            return F, products
+            return put_back(F, order, n_jobs), products
         if products >= n_iter - 1:
             warn_unconverged("label propagation", n_iter, tol)
-            return F, products
+            return put_back(F, order, n_jobs), products
         share /= 10
 
 
-def _step(S: Any, F: Float, Y0: Float, alpha: float) -> tuple[Float, float]:
-    """α·S·F + (1 − α)·Y⁰, and the largest change of a column, Σ|Δ|/Σ."""
-    step = _product(lambda F: S @ F, F)
-    change, size = np.zeros(F.shape[1]), np.zeros(F.shape[1])
-    for rows in _slices(len(F)):
-        part = step[rows]
-        part *= alpha
-        part += (1 - alpha) * Y0[rows]
-        change += np.einsum("ij->j", np.abs(part - F[rows]))
-        size += np.einsum("ij->j", np.abs(part))
+def _step(S: Any, F: Float, Y0: Float, order: Int | None, alpha: float) -> tuple[Float, float]:
+    """α·S·F + (1 − α)·Y⁰, and the largest change of a column, Σ|Δ|/Σ; Y⁰ is in the points' own order."""
+    step = np.ascontiguousarray(_product(lambda F: S @ F, F))
+    change, size = np.empty((2, F.shape[1]))
+    _core.blend_rows(step, F, Y0, order, alpha, 0.0, 0.0, change, size, threads_for(F, jobs_of(S)))
     return step, float(np.max(change / np.where(size > 0, size, 1.0), initial=0.0))
 
 

@@ -9,7 +9,6 @@ absorbs the walk in turn, which keeps a batch apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -21,7 +20,7 @@ from .._support.running import generator
 from ..operators import WalkOperator
 from .class_scores import suggestion_scores
 from .inputs import as_square, symmetrized
-from .solving import _solve, solve_spread
+from .solving import Times, _solve, solve_spread
 
 STRATEGIES = ("auto", "margin", "entropy", "random")
 ALPHA = 0.98  # mean walk of 50 steps; 0.9 to 0.995 differ little, 0.98 was best on six of eight data sets
@@ -131,10 +130,10 @@ class AbsorbedWalk:
         )
         return np.asarray(np.maximum(X / root, 0.0)[:, 0], np.float64)
 
-    def _shifted(self, going: NDArray[Any]) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    def _shifted(self, going: NDArray[Any]) -> Times:
         """V ↦ V − α·S·V among the points where the walk goes on."""
         alpha = np.float32(ALPHA)
-        return lambda V: np.asarray(going * (V - alpha * (self.S @ V)), np.float32)
+        return lambda V, _: (np.asarray(going * (V - alpha * (self.S @ V)), np.float32), None)
 
 
 def _symmetric_walk(op: Any) -> tuple[Any, Float]:

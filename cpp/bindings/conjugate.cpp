@@ -1,0 +1,108 @@
+// Steps of conjugate gradients and of label spreading: see kernels/conjugate.hpp and kernels/rows.hpp.
+#include "../kernels/conjugate.hpp"
+
+#include <nanobind/stl/optional.h>
+
+#include "../kernels/rows.hpp"
+
+#include "arrays.hpp"
+
+namespace bvdt {
+namespace {
+
+template <typename T>
+void dots(Matrix<T> a, Matrix<T> b, MutableVector<double> out, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    check_matrix("b", rows(b), columns(b), rows(a), columns(a));
+    check_length("out", rows(out), columns(a), "column");
+    column_dots(a.data(), b.data(), rows(a), columns(a), out.data(), threads);
+}
+
+template <typename T>
+void reduce(MutableMatrix<T> r, Matrix<T> ap, Vector<T> length, MutableVector<double> squares, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    check_matrix("ap", rows(ap), columns(ap), rows(r), columns(r));
+    check_length("length", rows(length), columns(r), "column");
+    check_length("squares", rows(squares), columns(r), "column");
+    reduce_columns(r.data(), ap.data(), length.data(), rows(r), columns(r), squares.data(), threads);
+}
+
+template <typename T>
+void advance(MutableMatrix<T> f, MutableMatrix<T> p, Matrix<T> r, Vector<T> length, Vector<T> turn,
+             int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    const int64_t n = rows(f), k = columns(f);
+    check_matrix("p", rows(p), columns(p), n, k);
+    check_matrix("r", rows(r), columns(r), n, k);
+    check_length("length", rows(length), k, "column");
+    check_length("turn", rows(turn), k, "column");
+    advance_columns(f.data(), p.data(), r.data(), length.data(), turn.data(), n, k, threads);
+}
+
+int64_t checked_order(const Vector<int32_t>& order, int64_t n, int threads) {
+    check_threads(threads);
+    check_length("order", rows(order), n, "row");
+    check_indices("order", order.data(), n, n, threads);
+    return n;
+}
+
+template <typename T>
+void take(Matrix<T> v, Vector<int32_t> order, double factor, MutableMatrix<T> out, int threads) {
+    nb::gil_scoped_release release;
+    const int64_t n = checked_order(order, rows(v), threads);
+    check_matrix("out", rows(out), columns(out), n, columns(v));
+    take_rows(v.data(), order.data(), static_cast<T>(factor), n, columns(v), out.data(), threads);
+}
+
+template <typename T>
+void put(Matrix<T> v, Vector<int32_t> order, MutableMatrix<T> out, int threads) {
+    nb::gil_scoped_release release;
+    const int64_t n = checked_order(order, rows(v), threads);
+    check_matrix("out", rows(out), columns(out), n, columns(v));
+    put_rows(v.data(), order.data(), n, columns(v), out.data(), threads);
+}
+
+template <typename T>
+bool blend(MutableMatrix<T> step, Matrix<T> before, Matrix<T> given, std::optional<Vector<int32_t>> order,
+           double alpha, double tol, double rounding, MutableVector<double> change,
+           MutableVector<double> total, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    const int64_t n = rows(step), k = columns(step);
+    check_matrix("before", rows(before), columns(before), n, k);
+    check_matrix("given", rows(given), columns(given), n, k);
+    if (order) checked_order(*order, n, threads);
+    check_length("change", rows(change), k, "column");
+    check_length("total", rows(total), k, "column");
+    StepChange made{change.data(), total.data(), tol, rounding, false};
+    blend_rows(step.data(), before.data(), given.data(), order ? order->data() : nullptr, alpha, n, k, made,
+               threads);
+    return made.beyond;
+}
+
+template <typename T>
+void register_steps(nb::module_& m) {
+    using namespace nb::literals;
+    m.def("column_dots", &dots<T>, "a"_a.noconvert(), "b"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
+    m.def("take_rows", &take<T>, "v"_a.noconvert(), "order"_a, "factor"_a, "out"_a.noconvert(), "threads"_a);
+    m.def("put_rows", &put<T>, "v"_a.noconvert(), "order"_a, "out"_a.noconvert(), "threads"_a);
+    m.def("blend_rows", &blend<T>, "step"_a.noconvert(), "before"_a.noconvert(), "given"_a.noconvert(),
+          "order"_a.none(), "alpha"_a, "tol"_a, "rounding"_a, "change"_a.noconvert(), "total"_a.noconvert(),
+          "threads"_a);
+    m.def("reduce_columns", &reduce<T>, "r"_a.noconvert(), "ap"_a.noconvert(), "length"_a.noconvert(),
+          "squares"_a.noconvert(), "threads"_a);
+    m.def("advance_columns", &advance<T>, "f"_a.noconvert(), "p"_a.noconvert(), "r"_a.noconvert(),
+          "length"_a.noconvert(), "turn"_a.noconvert(), "threads"_a);
+}
+
+}  // namespace
+
+void register_conjugate(nb::module_& m) {
+    register_steps<double>(m);
+    register_steps<float>(m);
+}
+
+}  // namespace bvdt

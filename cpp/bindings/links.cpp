@@ -1,0 +1,107 @@
+// The near field in the tree's order, and its product together with the far field's.
+#include <nanobind/stl/optional.h>
+
+#include "../kernels/walk_product.hpp"
+#include "arrays.hpp"
+
+namespace bvdt {
+namespace {
+
+using Scale = std::optional<Vector<double>>;
+
+constexpr int32_t kMostWeight = (1 << 30) - 1;  // the sum of two fits
+
+void weigh(Matrix<double> divergences, double fall, int32_t total, MutableMatrix<int32_t> weight,
+           MutableVector<double> cost, MutableVector<double> logs, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    const int64_t n = rows(divergences), k = columns(divergences);
+    require(total >= 0 && total <= kMostWeight, "total needs 0…", kMostWeight, "; it is ", total);
+    check_matrix("weights", rows(weight), columns(weight), n, k);
+    check_length("cost", rows(cost), n, "list");
+    check_length("logs", rows(logs), n, "list");
+    weigh_lists(divergences.data(), n, k, fall, total, {weight.data(), cost.data(), logs.data()}, threads);
+}
+
+void make_links(Links* self, Matrix<int32_t> indices, Matrix<int32_t> weight, double unit,
+                Vector<int32_t> order, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    const int64_t n = rows(order), k = columns(indices);
+    check_distinct("order", order.data(), n, n);
+    check_matrix("listed", rows(indices), k, n, k);
+    check_indices("listed", indices.data(), n * k, n, threads, -1);
+    check_matrix("weights", rows(weight), columns(weight), n, k);
+    check_indices("weights", weight.data(), n * k, int64_t{kMostWeight} + 1, threads);
+    new (self) Links(indices.data(), weight.data(), unit, k, order.data(), n, threads);
+}
+
+Links mean_with_transpose(const Links& self, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    return self.mean_with_transpose(threads);
+}
+
+const double* checked(const char* name, const Scale& scale, int64_t n) {
+    if (!scale) return nullptr;
+    check_length(name, rows(*scale), n, "point");
+    return scale->data();
+}
+
+template <typename T>
+void multiply(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMatrix<T> out,
+              const Scale& near_in, const Scale& near_out, const Scale& far_in, const Scale& far_out,
+              double own, bool transpose, bool ordered, std::optional<MutableVector<double>> dots,
+              int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    const int64_t n = self.n_points();
+    if (far)
+        require(far->n_points() == n, "far needs ", n, " points, as the links; it has ", far->n_points());
+    check_matrix("v", rows(v), columns(v), n, columns(v));
+    check_matrix("out", rows(out), columns(out), n, columns(v));
+    if (dots) check_length("dots", rows(*dots), columns(v), "column");
+    const WalkScales scales{checked("near_in", near_in, n), checked("near_out", near_out, n),
+                            checked("far_in", far_in, n), checked("far_out", far_out, n), own};
+    multiply_walk(far, self, scales, v.data(), out.data(), columns(v), transpose, ordered,
+                  dots ? dots->data() : nullptr, threads);
+}
+
+// A read-only view, which keeps the links.
+template <typename Values>
+auto view(nb::handle self, const Values& values) {
+    using T = typename Values::value_type;
+    return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()}, self);
+}
+
+template <auto Member>
+auto viewed(nb::handle self) {
+    return view(self, (nb::cast<const Links&>(self).*Member)());
+}
+
+}  // namespace
+
+void register_links(nb::module_& m) {
+    using namespace nb::literals;
+    m.def("weigh_lists", &weigh, "divergences"_a, "fall"_a, "total"_a, "weights"_a.noconvert(),
+          "cost"_a.noconvert(), "logs"_a.noconvert(), "threads"_a);
+    auto links = nb::class_<Links>(m, "Links");
+    links.def("__init__", &make_links, "listed"_a, "weights"_a, "unit"_a, "order"_a, "threads"_a)
+        .def("transposed", &Links::transposed, nb::call_guard<nb::gil_scoped_release>())
+        .def("mean_with_transpose", &mean_with_transpose, "threads"_a)
+        .def_prop_ro("unit", &Links::unit)
+        .def_prop_ro("first", &viewed<&Links::first>)
+        .def_prop_ro("column", &viewed<&Links::column>)
+        .def_prop_ro("weight", &viewed<&Links::weight>)
+        .def_prop_ro("order", &viewed<&Links::order>);
+    const auto register_multiply = [&](auto function) {
+        links.def("multiply", function, "far"_a.none(), "v"_a, "out"_a.noconvert(),
+                  "near_in"_a.none() = nb::none(), "near_out"_a.none() = nb::none(),
+                  "far_in"_a.none() = nb::none(), "far_out"_a.none() = nb::none(), "own"_a, "transpose"_a,
+                  "ordered"_a, "dots"_a.noconvert().none() = nb::none(), "threads"_a);
+    };
+    register_multiply(&multiply<double>);
+    register_multiply(&multiply<float>);
+}
+
+}  // namespace bvdt

@@ -1,0 +1,129 @@
+#include "conjugate.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "parallel.hpp"
+#include "platform.hpp"
+
+namespace bvdt {
+namespace {
+
+constexpr int64_t kBatch = 4096;  // rows whose sums are one term
+constexpr int64_t kTile = 16;     // rows that are handled as one long one: columns may be few
+
+// `values` (columns,) again and again, for the rows of a tile.
+template <typename T>
+std::vector<T> tiled(const T* values, int64_t columns) {
+    std::vector<T> tile(static_cast<size_t>(kTile * columns));
+    for (size_t e = 0; e < tile.size(); ++e) tile[e] = values[e % static_cast<size_t>(columns)];
+    return tile;
+}
+
+template <typename T>
+BVDT_INLINE void add_dots(const T* a, const T* b, int64_t count, int64_t width, double* sum) {
+    for (int64_t base = 0; base < count; base += width) {
+        const int64_t here = std::min(width, count - base);
+        BVDT_INDEPENDENT_LOOP
+        for (int64_t e = 0; e < here; ++e)
+            sum[e] += static_cast<double>(a[base + e]) * static_cast<double>(b[base + e]);
+    }
+}
+
+template <typename T>
+BVDT_INLINE void reduce(T* r, const T* ap, const T* length, int64_t count, int64_t width, double* sum) {
+    for (int64_t base = 0; base < count; base += width) {
+        const int64_t here = std::min(width, count - base);
+        BVDT_INDEPENDENT_LOOP
+        for (int64_t e = 0; e < here; ++e) {
+            const T left = r[base + e] - length[e] * ap[base + e];
+            r[base + e] = left;
+            sum[e] += static_cast<double>(left) * static_cast<double>(left);
+        }
+    }
+}
+
+template <typename T>
+BVDT_INLINE void advance(T* f, T* p, const T* r, const T* length, const T* turn, int64_t count,
+                         int64_t width) {
+    for (int64_t base = 0; base < count; base += width) {
+        const int64_t here = std::min(width, count - base);
+        BVDT_INDEPENDENT_LOOP
+        for (int64_t e = 0; e < here; ++e) {
+            const T along = p[base + e];
+            f[base + e] += length[e] * along;
+            p[base + e] = r[base + e] + turn[e] * along;
+        }
+    }
+}
+
+// Plain functions, because only those are compiled once per CPU generation.
+#define BVDT_STEPS(T)                                                                                  \
+    BVDT_SIMD void dots_part(const T* a, const T* b, int64_t count, int64_t width, double* sum) {      \
+        add_dots(a, b, count, width, sum);                                                             \
+    }                                                                                                  \
+    BVDT_SIMD void reduce_part(T* r, const T* ap, const T* length, int64_t count, int64_t width,       \
+                               double* sum) {                                                          \
+        reduce(r, ap, length, count, width, sum);                                                      \
+    }                                                                                                  \
+    BVDT_SIMD void advance_part(T* f, T* p, const T* r, const T* length, const T* turn, int64_t count, \
+                                int64_t width) {                                                       \
+        advance(f, p, r, length, turn, count, width);                                                  \
+    }
+BVDT_STEPS(double)
+BVDT_STEPS(float)
+#undef BVDT_STEPS
+
+// body(first value, values, tile of sums) for every batch of rows; out (columns,) = the sums of all batches.
+template <typename Body>
+void sum_batches(int64_t n, int64_t columns, double* out, int threads, const Body& body) {
+    const int64_t n_batches = (n + kBatch - 1) / kBatch, width = kTile * columns;
+    std::vector<double> sums(static_cast<size_t>(n_batches * columns), 0.0);
+    parallel_for(
+        n_batches, 1, threads, [&] { return std::vector<double>(static_cast<size_t>(width)); },
+        [&](int64_t b, std::vector<double>& tile) {
+            std::fill(tile.begin(), tile.end(), 0.0);
+            body(b * kBatch * columns, (std::min((b + 1) * kBatch, n) - b * kBatch) * columns, tile.data());
+            for (int64_t e = 0; e < width; ++e) sums[b * columns + e % columns] += tile[e];
+        });
+    std::fill_n(out, columns, 0.0);
+    for (int64_t e = 0; e < n_batches * columns; ++e) out[e % columns] += sums[e];
+}
+
+}  // namespace
+
+template <typename T>
+void column_dots(const T* a, const T* b, int64_t n, int64_t columns, double* out, int threads) {
+    sum_batches(n, columns, out, threads, [&](int64_t first, int64_t count, double* tile) {
+        dots_part(a + first, b + first, count, kTile * columns, tile);
+    });
+}
+
+template <typename T>
+void reduce_columns(T* r, const T* ap, const T* length, int64_t n, int64_t columns, double* squares,
+                    int threads) {
+    const std::vector<T> lengths = tiled(length, columns);
+    sum_batches(n, columns, squares, threads, [&](int64_t first, int64_t count, double* tile) {
+        reduce_part(r + first, ap + first, lengths.data(), count, kTile * columns, tile);
+    });
+}
+
+template <typename T>
+void advance_columns(T* f, T* p, const T* r, const T* length, const T* turn, int64_t n, int64_t columns,
+                     int threads) {
+    const std::vector<T> lengths = tiled(length, columns), turns = tiled(turn, columns);
+    parallel_stretches(n, kBatch, threads, [&](int64_t begin, int64_t end) {
+        const int64_t first = begin * columns, count = (end - begin) * columns;
+        advance_part(f + first, p + first, r + first, lengths.data(), turns.data(), count, kTile * columns);
+    });
+}
+
+#define BVDT_FOR(T)                                                                       \
+    template void column_dots(const T*, const T*, int64_t, int64_t, double*, int);        \
+    template void reduce_columns(T*, const T*, const T*, int64_t, int64_t, double*, int); \
+    template void advance_columns(T*, T*, const T*, const T*, const T*, int64_t, int64_t, int);
+BVDT_FOR(double)
+BVDT_FOR(float)
+#undef BVDT_FOR
+
+}  // namespace bvdt

@@ -1,0 +1,25 @@
+// The steps of conjugate gradients between two products, all columns of (n, columns) at once.
+//
+// Sums are taken over batches of rows in double precision and added in the batches' order: no result depends
+// on the number of threads.
+#pragma once
+
+#include <cstdint>
+
+namespace bvdt {
+
+// out (columns,) = Σ_i a_i·b_i of every column.
+template <typename T>
+void column_dots(const T* a, const T* b, int64_t n, int64_t columns, double* out, int threads);
+
+// r −= length·ap; squares (columns,) = Σ_i r_i² of the new r.
+template <typename T>
+void reduce_columns(T* r, const T* ap, const T* length, int64_t n, int64_t columns, double* squares,
+                    int threads);
+
+// f += length·p, then p ← r + turn·p
+template <typename T>
+void advance_columns(T* f, T* p, const T* r, const T* length, const T* turn, int64_t n, int64_t columns,
+                     int threads);
+
+}  // namespace bvdt

@@ -1,0 +1,246 @@
+#include "walk_product.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "parallel.hpp"
+#include "sweep.hpp"
+
+namespace bvdt {
+namespace {
+
+constexpr int64_t kAtOnce = 32;  // columns whose sums stay in registers
+constexpr int64_t kSoon = 8;     // entries ahead whose rows of v are asked for
+constexpr int64_t kRows = 256;   // of links alone, per turn of a thread
+
+// Rows first … last − 1 of the result from what the far field gives them, or none.
+template <typename T>
+struct Rows {
+    const Links& near;
+    const WalkScales& scales;
+    const T* v;            // (N, k), in the tree's order
+    const double* far;     // (last − first, k) before its scale; null for none
+    const double* above;   // (k,) added to it
+    const int32_t* order;  // null if the result is in the tree's order
+    T* out;
+    int64_t stride, first, last;  // stride of out
+    double* dots;                 // (k,) += v·out of the rows; null for none
+};
+
+template <typename T, int Count>
+BVDT_INLINE void write_rows(const Rows<T>& r) {
+    const int64_t* const start = r.near.first().data();
+    const int32_t* const column = r.near.column().data();
+    const int32_t* const weight = r.near.weight().data();
+    const double* const near_in = r.scales.near_in;
+    const int64_t end = start[r.last];
+    for (int64_t i = r.first; i < r.last; ++i) {
+        T sum[Count] = {};
+        for (int64_t e = start[i]; e < start[i + 1]; ++e) {
+            if (e + kSoon < end) prefetch_ends<0>(r.v + int64_t{column[e + kSoon]} * Count, Count);
+            const int64_t j = column[e];
+            const T* const from = r.v + j * Count;
+            const T value = static_cast<T>(near_in ? weight[e] * near_in[j] : weight[e]);
+            for (int c = 0; c < Count; ++c) sum[c] += value * from[c];
+        }
+        const double near_out = (r.scales.near_out ? r.scales.near_out[i] : 1) * r.near.unit();
+        const double far_out = !r.far ? 0 : r.scales.far_out ? r.scales.far_out[i] : 1;
+        double total[Count];
+        for (int c = 0; c < Count; ++c) total[c] = near_out * sum[c] + r.scales.own * r.v[i * Count + c];
+        if (r.far) {
+            const double* const from = r.far + (i - r.first) * Count;
+            for (int c = 0; c < Count; ++c) total[c] += far_out * (from[c] + r.above[c]);
+        }
+        T* const to = r.out + (r.order ? int64_t{r.order[i]} : i) * r.stride;
+        for (int c = 0; c < Count; ++c) to[c] = static_cast<T>(total[c]);
+        if (r.dots)
+            for (int c = 0; c < Count; ++c) r.dots[c] += r.v[i * Count + c] * total[c];
+    }
+}
+
+template <typename T>
+BVDT_INLINE void write_some(const Rows<T>& r, int64_t count) {
+    switch (count) {
+#define BVDT_CASE(number) \
+    case number:          \
+        return write_rows<T, number>(r);
+        BVDT_CASE(1)
+        BVDT_CASE(2)
+        BVDT_CASE(3)
+        BVDT_CASE(4)
+        BVDT_CASE(5)
+        BVDT_CASE(6)
+        BVDT_CASE(7)
+        BVDT_CASE(8)
+        BVDT_CASE(9)
+        BVDT_CASE(10)
+        BVDT_CASE(11)
+        BVDT_CASE(12)
+        BVDT_CASE(13)
+        BVDT_CASE(14)
+        BVDT_CASE(15)
+        BVDT_CASE(16)
+        BVDT_CASE(17)
+        BVDT_CASE(18)
+        BVDT_CASE(19)
+        BVDT_CASE(20)
+        BVDT_CASE(21)
+        BVDT_CASE(22)
+        BVDT_CASE(23)
+        BVDT_CASE(24)
+        BVDT_CASE(25)
+        BVDT_CASE(26)
+        BVDT_CASE(27)
+        BVDT_CASE(28)
+        BVDT_CASE(29)
+        BVDT_CASE(30)
+        BVDT_CASE(31)
+        BVDT_CASE(32)
+#undef BVDT_CASE
+    }
+}
+
+// Plain functions, because only those are compiled once per CPU generation.
+BVDT_SIMD void write_part(const Rows<double>& r, int64_t count) { write_some(r, count); }
+BVDT_SIMD void write_part(const Rows<float>& r, int64_t count) { write_some(r, count); }
+
+BVDT_SIMD void sweep_part(double* s, const uint16_t* child, const double* w, int64_t n, int64_t k,
+                          double* sum, int flip) {
+    sweep(s, child, w, n, k, sum, flip);
+}
+BVDT_SIMD void sweep_part(double* s, const int32_t* child, const double* w, int64_t n, int64_t k, double* sum,
+                          int flip) {
+    sweep(s, child, w, n, k, sum, flip);
+}
+
+// k columns of v, their rows in the tree's order and side by side: v itself, or a copy.
+template <typename T>
+class Ordered {
+  public:
+    Ordered(const Columns<const T>& v, const int32_t* order, int64_t n) : given_(v), order_(order) {
+        if (order_ || v.stride != v.k) copy_.resize(static_cast<size_t>(n * v.k));
+    }
+    const T* data() const { return copy_.empty() ? given_.data : copy_.data(); }
+
+    // Makes rows first … last − 1 ready.
+    void put(int64_t first, int64_t last) {
+        if (copy_.empty()) return;
+        for (int64_t j = first; j < last; ++j) {
+            if (order_ && j + kAhead < last) prefetch_ends<0>(given_.row(order_[j + kAhead]), given_.k);
+            std::copy_n(given_.row(order_ ? order_[j] : j), given_.k, copy_.data() + j * given_.k);
+        }
+    }
+
+  private:
+    Columns<const T> given_;
+    const int32_t* order_;
+    LargeVector<T> copy_;
+};
+
+// to (n, k) = rows of v times their scale.
+template <typename T>
+BVDT_NOINLINE void scaled_rows(const T* v, const double* scale, int64_t first, int64_t n, int64_t k,
+                               double* to) {
+    for (int64_t j = first; j < first + n; ++j) {
+        const double by = scale ? scale[j] : 1;
+        for (int64_t c = 0; c < k; ++c) *to++ = by * v[j * k + c];
+    }
+}
+
+template <typename T>
+BVDT_NOINLINE void add_rows(const T* v, const double* scale, int64_t first, int64_t last, int64_t k,
+                            double* sum) {
+    std::fill_n(sum, k, 0.0);
+    for (int64_t j = first; j < last; ++j) {
+        const double by = scale ? scale[j] : 1;
+        for (int64_t c = 0; c < k; ++c) sum[c] += by * v[j * k + c];
+    }
+}
+
+// Inner products of parts of the rows, added in the parts' order: they do not depend on the threads.
+class PartialDots {
+  public:
+    PartialDots(double* total, int64_t n_parts, int64_t k)
+        : total_(total), k_(k), parts_(total ? static_cast<size_t>(n_parts * k) : 0, 0.0) {}
+    double* of(int64_t part) { return total_ ? parts_.data() + part * k_ : nullptr; }
+    void add_up() {
+        if (!total_) return;
+        std::fill_n(total_, k_, 0.0);
+        for (size_t e = 0; e < parts_.size(); ++e) total_[e % static_cast<size_t>(k_)] += parts_[e];
+    }
+
+  private:
+    double* total_;
+    int64_t k_;
+    std::vector<double> parts_;  // (n_parts, k)
+};
+
+template <typename T>
+void multiply_links(const Links& near, const WalkScales& scales, Ordered<T>& v, const Columns<T>& out,
+                    const int32_t* order, double* dots, int threads) {
+    const int64_t n = near.n_points(), k = out.k;
+    PartialDots partial(dots, (n + kRows - 1) / kRows, k);
+    parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) { v.put(first, last); });
+    parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) {
+        write_part({near, scales, v.data(), nullptr, nullptr, order, out.data, out.stride, first, last,
+                    partial.of(first / kRows)},
+                   k);
+    });
+    partial.add_up();
+}
+
+template <typename T>
+void multiply_both(const CoarsestProduct& far, const Links& near, const WalkScales& scales, Ordered<T>& v,
+                   const Columns<T>& out, const int32_t* order, int flip, double* dots, int threads) {
+    const ProductShape& p = far.shape();
+    const int64_t k = out.k, n_top = p.n_subtrees - 1;
+    PartialDots partial(dots, p.n_subtrees, k);
+    std::vector<double> top(static_cast<size_t>((p.n_subtrees + n_top) * k)), total(static_cast<size_t>(k));
+    double* const above = top.data() + n_top * k;  // per subtree: first its sum, then what comes down to it
+    parallel_for(p.n_subtrees, 16, threads, [&](int64_t c) {
+        v.put(p.first_leaf[c], p.first_leaf[c + 1]);
+        add_rows(v.data(), scales.far_in, p.first_leaf[c], p.first_leaf[c + 1], k, above + c * k);
+    });
+    sweep_part(top.data(), p.top_child.data(), far.top_weights(), n_top, k, total.data(), flip);
+    parallel_for(
+        p.n_subtrees, 16, threads,
+        [&] { return std::vector<double>(static_cast<size_t>((2 * p.largest + 1) * k)); },
+        [&](int64_t c, std::vector<double>& scratch) {
+            const int64_t n = p.leaves(c), first = p.first_leaf[c], row = 2 * p.first_row(c);
+            double* const leaves = scratch.data() + (n - 1) * k;
+            double* const sum = scratch.data() + 2 * p.largest * k;
+            scaled_rows(v.data(), scales.far_in, first, n, k, leaves);
+            sweep_part(scratch.data(), p.child.data() + row, far.weights() + row, n - 1, k, sum, flip);
+            write_part({near, scales, v.data(), leaves, above + c * k, order, out.data, out.stride, first,
+                        first + n, partial.of(c)},
+                       k);
+        });
+    partial.add_up();
+}
+
+}  // namespace
+
+template <typename T>
+void multiply_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
+                   T* out, int64_t columns, bool transpose, bool ordered, double* dots, int threads) {
+    const int32_t* const order = ordered ? nullptr : near.order().data();
+    const int64_t n_batches = (columns + kAtOnce - 1) / kAtOnce;
+    for (int64_t b = 0, j = 0; b < n_batches; ++b) {
+        const int64_t k = (columns - j + n_batches - b - 1) / (n_batches - b);  // as even as can be
+        Ordered<T> from({v + j, columns, k}, order, near.n_points());
+        const Columns<T> to{out + j, columns, k};
+        double* const dots_here = dots ? dots + j : nullptr;
+        if (far)
+            multiply_both(*far, near, scales, from, to, order, transpose, dots_here, threads);
+        else
+            multiply_links(near, scales, from, to, order, dots_here, threads);
+        j += k;
+    }
+}
+
+template void multiply_walk(const CoarsestProduct*, const Links&, const WalkScales&, const double*, double*,
+                            int64_t, bool, bool, double*, int);
+template void multiply_walk(const CoarsestProduct*, const Links&, const WalkScales&, const float*, float*,
+                            int64_t, bool, bool, double*, int);
+
+}  // namespace bvdt
