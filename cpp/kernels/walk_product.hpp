@@ -1,6 +1,6 @@
 // Near and far field in one product, points in the tree's order.
 //
-//     out_i = own·v_i + far_out_i·Σ_t Q_ij·far_in_j·v_j + near_out_i·Σ_j A_ij·near_in_j·v_j
+//     out_i = own·v_i + far_out_i·Σ_j Q_ij·far_in_j·v_j + near_out_i·Σ_j A_ij·near_in_j·v_j
 //
 // with Q of a coarsest partition and A the links. Main memory is read once for the links and q and twice for
 // v: first the subtrees' sums go up the tree above them, then each subtree of some hundred points sweeps in
