@@ -339,8 +339,13 @@ def _inside_parts(
     smooth /= np.maximum(np.linalg.norm(smooth, axis=0), 1e-300)
     if n_vectors < 1:
         return np.asarray(smooth)
-    leading = blocks.leading(known, n_vectors, start, 10 * TOL).vectors[:, :n_vectors]
+    leading = blocks.leading(known, n_vectors, start, _roughly).vectors[:, :n_vectors]
     return np.column_stack([smooth, leading])
+
+
+def _roughly(values: Float) -> Float:  # (b,) -> (b,)
+    """Residuals of vectors that are to tell points apart, no more: a twentieth of 1 − λ."""
+    return np.maximum(10 * TOL, (1 - values) / 20)
 
 
 def cluster_coordinates(op: Any, n_clusters: int, random_state: Any = None) -> Float:  # (N, k)

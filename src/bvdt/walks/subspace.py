@@ -27,7 +27,7 @@ from .._support.arrays import Float
 Product = Callable[[Float], Float]  # (N, m) -> (N, m)
 Preconditioner = Callable[[Float], Float | None]  # the same
 Recurrence = Callable[[Float, Float | None, Float, Float, float, float], Float]  # see ``recurrence``
-Tolerance = Callable[[Float], float]  # of the Ritz values
+Tolerance = Callable[[Float], float | Float]  # of the Ritz values (b,), one for all or one of each
 _DEPENDENT = 1e-10  # of the largest: directions that add nothing
 _NOISE = 0.1  # what is left of a unit vector that was orthogonal already; less was rounding
 DEGREES = (8, 32)  # of the polynomial: what a step costs beside the products is that of about 8
@@ -83,7 +83,7 @@ def leading_space(
         going = lengths > aim
         if steps == max_steps or not going[:n_wanted].any():
             return Space(values, np.ascontiguousarray(V[:, :b]), lengths, steps)
-        degree = _degree(values, n_wanted, float(lengths[:n_wanted].max()) / aim, setup)
+        degree = _degree(values, n_wanted, float((lengths / aim)[:n_wanted].max()), setup)
         R = R[:, going]
         W = None
         if precondition is not None and degree is None:
