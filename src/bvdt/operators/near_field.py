@@ -96,10 +96,9 @@ class NearField:
 
     @cached_property
     def matrix(self) -> Any:  # CSR (N, N)
-        """λ_i·S_i as a sparse matrix in double precision; products read :mod:`.links` instead."""
+        """λ_i·S_i as a sparse matrix; products read :mod:`.links` instead, whose weights it has."""
         found = self.indices >= 0
-        weight = near_weights(self.divergences)
-        weight *= 1.0 - self.far_share[:, None]
+        weight = UNIT * self.whole_weights()[0]
         first = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
         n_points = len(self.indices)
         return sparse.csr_array((weight[found], self.indices[found], first), shape=(n_points, n_points))
