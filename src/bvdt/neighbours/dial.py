@@ -125,10 +125,11 @@ def needed_pairs(index: CellIndex, truth: Truth) -> NDArray[np.intp]:  # (m, k)
     return np.asarray(np.take_along_axis(held, np.take_along_axis(place, index.cell_of[truth.indices], 1), 1))
 
 
-def choose_effort(index: CellIndex, truth: Truth, ranked: int, recall: float) -> Effort:
-    """The least effort that surely reaches the recall on these rows."""
+def choose_effort(
+    index: CellIndex, truth: Truth, needed: NDArray[np.intp], ranked: int, recall: float
+) -> Effort:
+    """The least effort that surely reaches the recall on these rows; ``needed`` as by ``needed_pairs``."""
     k, n = truth.k, index.lifted.n_points
-    needed = needed_pairs(index, truth)
     tried = np.quantile(needed, np.linspace(recall, 1, 20), method="higher")
     sure = (pairs for pairs in tried if surely((needed <= pairs).sum(axis=1), k) >= recall)
     effort = Effort(int(next(sure, tried[-1])), ranked)
