@@ -47,10 +47,14 @@ class CellIndex:
 
     @classmethod
     def of(
-        cls, lifted: Lifted, projection: Projection | None, rng: np.random.Generator, n_jobs: int | None
+        cls,
+        lifted: Lifted,
+        projected: tuple[Projection, Lifted] | None,
+        rng: np.random.Generator,
+        n_jobs: int | None,
     ) -> CellIndex:
-        """The centres cut into cells of at most ``CELL``."""
-        points = lifted if projection is None else projection(lifted)
+        """The centres cut into cells of at most ``CELL``, as they are or projected."""
+        projection, points = (None, lifted) if projected is None else projected
         order, bounds = cut_into_chunks(points, CELL, rng, n_jobs)
         arrays = (points.X, points.H, points.u, points.w, order, bounds)
         cells = _core.Cells(*arrays, n_threads(n_jobs))

@@ -80,8 +80,8 @@ class NeighbourIndex:
             choosing, telling = Truth.by_cells(cells, k, rng).halves()
         else:
             choosing, telling = Truth.of(lifted, k, rng).halves()
-            projection, ranked = choose_projection(lifted, choosing, recall, rng)
-            cells = CellIndex.of(lifted, projection, rng, self.n_jobs)
+            projected, ranked = choose_projection(lifted, choosing, recall, rng)
+            cells = CellIndex.of(lifted, projected, rng, self.n_jobs)
         needed = needed_pairs(cells, choosing)
         effort = choose_effort(cells, choosing, needed, ranked, recall)
         reached = measured(cells, telling, effort)
