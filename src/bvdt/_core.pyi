@@ -228,10 +228,12 @@ def chunk_neighbors(
     divergence: _F,
     threads: int,
 ) -> None: ...
-@overload
 def join_neighbors(
+    indptr: _L,
+    indices: _I,
     x: _F,
     h: _F,
+    d: int,
     u: _F,
     w: _F,
     listed: _I,  # (N, k) a copy of index; −1 for nobody
@@ -244,23 +246,6 @@ def join_neighbors(
 ) -> None:
     """Offers each visited point the links of its links; see cpp/kernels/joins.hpp."""
 
-@overload
-def join_neighbors(
-    indptr: _L,
-    indices: _I,
-    x: _F,
-    h: _F,
-    d: int,
-    u: _F,
-    w: _F,
-    listed: _I,
-    before: _I,
-    visited: _I,
-    index: _I,
-    divergence: _F,
-    threads: int,
-    both_ways: bool = True,
-) -> None: ...
 def posting_neighbors(
     indptr: _L,
     indices: _I,
@@ -277,6 +262,9 @@ def posting_neighbors(
     threads: int,
 ) -> None:
     """Offers each visited point centres that share its rare features; see cpp/kernels/postings.hpp."""
+
+class CellLinks:
+    """Whom the cells' points list, and who lists them; see cpp/kernels/cell_joins.hpp."""
 
 class Cells:
     """Dense points packed cell by cell; keeps x, h, u and w, and copies of the rest."""
@@ -312,6 +300,22 @@ class Cells:
         pairs: int,
         index: _I,  # (n, k)
         divergence: _F,  # (n, k)
+        threads: int,
+    ) -> None: ...
+    def links(
+        self,
+        listed: _I,  # (N, k) lists of the cells' points
+        before: _I,  # (N, k) those of the pass before, or no rows
+        threads: int,
+    ) -> CellLinks: ...
+    def join(
+        self,
+        links: CellLinks,
+        first: int,  # cells first … last − 1, whose points are offered the links of their links
+        last: int,
+        pairs: int,  # as in the search that found the lists
+        index: _I,  # (N, k)
+        divergence: _F,  # (N, k)
         threads: int,
     ) -> None: ...
     def means(self) -> tuple[_F, _F]:

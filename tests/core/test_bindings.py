@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from bvdt import _core
-from helpers.binding_calls import CALLS, NODES, D, N, int32
+from helpers.binding_calls import CALLS, NODES, D, N, int32, other_links
 from helpers.properties import examples
 
 BIG, HUGE = 2**31 - 1, 2**62
-NOT_COVERED = {"build_info", "Cells.means", "Links.transposed"}  # take no argument
+# These take no argument; CellLinks is made by Cells.links.
+NOT_COVERED = {"build_info", "Cells.means", "CellLinks", "Links.transposed"}
 
 
 def put(place, value):
@@ -207,8 +208,7 @@ OWN = {
     "group_means": GROUPS | {"n_groups": [always(0), always(-1), always(2), always(N + 1), always(HUGE)]},
     "chunk_neighbors dense": PER_POINT | LISTS | CUT,
     "chunk_neighbors sparse": PER_POINT | LISTS | CUT,
-    "join_neighbors dense": PER_POINT | LISTS | JOINED,
-    "join_neighbors sparse": PER_POINT | LISTS | JOINED,
+    "join_neighbors": PER_POINT | LISTS | JOINED,
     "posting_neighbors": PER_POINT
     | LISTS
     | {"visited": ORDER[:3] + TWICE, "budget": [always(0), always(-HUGE)], "candidates": [always(0)]},
@@ -220,6 +220,15 @@ OWN = {
         "first": [always(-1), always(3)],
         "last": [always(-1), always(3), always(HUGE)],
         "pairs": [always(3), always(0), always(-HUGE)],
+    },
+    "Cells.links": {name: JOINED[name] for name in ("listed", "before")},
+    "Cells.join": LISTS
+    | {
+        "first": [always(-1), always(3)],
+        "last": [always(-1), always(3), always(HUGE)],
+        "pairs": [always(3), always(0), always(-HUGE)],
+        "index": [put((0, 0), -2), put((1, 1), N), put((1, 1), BIG)],
+        "links": [lambda _: other_links()],
     },
     "Cells.search_rows": LISTS
     | CUT
@@ -358,7 +367,7 @@ def test_arrays_to_write_to_are_not_converted(name, argument):
     "name",
     [
         *("anchor_grow sparse", "coarsest_sparse", "pair_dots_sparse", "split_level sparse", "group_means"),
-        *("ward_chunks sparse", "chunk_neighbors sparse", "join_neighbors sparse"),
+        *("ward_chunks sparse", "chunk_neighbors sparse", "join_neighbors"),
     ],
 )
 def test_memory_that_is_not_there_is_an_exception(name, threads):

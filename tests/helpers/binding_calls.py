@@ -327,11 +327,11 @@ def chunk_neighbors(as_sparse: bool) -> Arguments:
     return _points(as_sparse) | _levels(as_sparse) | _chunks() | _lists() | {"threads": 2}
 
 
-def join_neighbors(as_sparse: bool) -> Arguments:
+def join_neighbors() -> Arguments:
     listed = np.stack([np.roll(np.arange(N), s) for s in (1, 2, 3)], axis=1).astype(np.int32)
     before = np.roll(listed, 1, axis=1)
     links = {"listed": listed, "before": before, "visited": np.arange(N, dtype=np.int32)}
-    return _points(as_sparse) | _levels(as_sparse) | links | _lists() | {"threads": 2}
+    return _points(True) | _levels(True) | links | _lists() | {"threads": 2}
 
 
 def posting_neighbors() -> Arguments:
@@ -349,6 +349,29 @@ def cells_search() -> Arguments:
 
 def search_cells(**arguments: Any) -> None:
     _core.Cells(**cells()).search(**arguments)
+
+
+def cells_links() -> Arguments:
+    arguments = join_neighbors()
+    return {name: arguments[name] for name in ("listed", "before", "threads")}
+
+
+def make_links(**arguments: Any) -> Any:
+    return _core.Cells(**cells()).links(**arguments)
+
+
+def other_links() -> Any:
+    """Links of points in another number of cells."""
+    bounds = {"bounds": np.array([0, N])}
+    return _core.Cells(**cells() | bounds).links(**cells_links())
+
+
+def cells_join() -> Arguments:
+    return {"links": make_links(**cells_links())} | cells_search()
+
+
+def join_cells(**arguments: Any) -> None:
+    _core.Cells(**cells()).join(**arguments)
 
 
 def cells_search_rows() -> Arguments:
@@ -415,9 +438,11 @@ CALLS: dict[str, Call] = {
     "dense_group_means": Call(_core.dense_group_means, dense_group_means),
     "group_means": Call(_core.group_means, group_means),
     **_both(_core.chunk_neighbors, chunk_neighbors),
-    **_both(_core.join_neighbors, join_neighbors),
+    "join_neighbors": Call(_core.join_neighbors, join_neighbors),
     "posting_neighbors": Call(_core.posting_neighbors, posting_neighbors),
     "Cells": Call(_core.Cells, cells),
     "Cells.search": Call(search_cells, cells_search),
+    "Cells.links": Call(make_links, cells_links),
+    "Cells.join": Call(join_cells, cells_join),
     "Cells.search_rows": Call(search_rows, cells_search_rows),
 }

@@ -56,7 +56,7 @@ def test_joining_finds_neighbours_of_neighbours():
 
 @pytest.mark.kernel
 def test_what_the_pass_before_has_met_is_not_met_again():
-    lifted = random_lifted("gid", 80, np.random.default_rng(0))
+    lifted = random_lifted("gid", 80, np.random.default_rng(0), as_sparse=True)
     ring = np.stack([np.roll(np.arange(80), 1), np.roll(np.arange(80), -1)], axis=1).astype(np.int32)
     visited = np.arange(80, dtype=np.int32)
     indices, divergences = empty_lists(80, 5)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,9 @@ from ..lifting import Lifted
 from ..tree import cut_into_chunks
 from .cells import CELL, CellIndex, Effort, ranked_again
 from .chunks import search_by_rule, search_sparse
-from .dial import FEW, Truth, choose_effort, choose_projection, measured, more
+from .dial import FEW, Truth, choose_effort, choose_projection, measured, more, needed_pairs
 from .exact import exact_lists
+from .links import EXTRA, Plan, choose_plan, linked_lists
 from .recall import Recall, surely
 
 ALL_PAIRS = 3000  # points up to which all pairs are compared
@@ -45,6 +48,8 @@ class NeighbourIndex:
         self.cells: CellIndex | None = None
         self.effort = Effort(lifted.n_points, k)
         self._lists: tuple[Int, Float] | None = None
+        self.plan: Plan | None = None  # where links are cheaper than comparisons
+        self._by_links: Callable[[Progress], tuple[tuple[Int, Float], Recall] | None] | None = None
         if recall is not None:
             recall = checked_recall(recall)
         if lifted.n_points <= ALL_PAIRS:
@@ -76,14 +81,20 @@ class NeighbourIndex:
             choosing, telling = Truth.by_cells(cells, k, rng).halves()
         else:
             choosing, telling = Truth.of(lifted, k, rng).halves()
-            projection, ranked = choose_projection(lifted, choosing, recall, rng)
-            cells = CellIndex.of(lifted, projection, rng, self.n_jobs)
-        effort = choose_effort(cells, choosing, ranked, recall)
+            projected, ranked = choose_projection(lifted, choosing, recall, rng)
+            cells = CellIndex.of(lifted, projected, rng, self.n_jobs)
+        needed = needed_pairs(cells, choosing)
+        effort = choose_effort(cells, choosing, needed, ranked, recall)
         reached = measured(cells, telling, effort)
         while reached.estimate < recall and effort.pairs < n:
             effort = more(effort, n)
             reached = measured(cells, telling, effort)
         self.cells, self.effort, self.recall = cells, effort, reached
+        width = min(max(effort.ranked if cells.projection else k, k + EXTRA), n - 1)
+        plan = choose_plan(cells, choosing, needed, effort, width, recall)
+        if plan.passes:
+            self.plan = plan
+            self._by_links = partial(linked_lists, cells, plan, width, (choosing, telling), recall)
 
     def _search_sparse(self, recall: float, rng: np.random.Generator, progress: Progress) -> None:
         lifted, k = self.lifted, self.k
@@ -120,6 +131,10 @@ class NeighbourIndex:
         return index[:rows], divergence[:rows]
 
     def _search(self, progress: Progress) -> tuple[Int, Float]:
+        found = self._by_links(progress) if self._by_links is not None else None
+        if found is not None:
+            lists, self.recall = found
+            return lists
         if self.cells is not None:
             return self.cells.search_all(self.k, self.effort, progress)
         if self.lifted.n_points <= ALL_PAIRS:
