@@ -9,7 +9,7 @@ SOURCES := pyproject.toml constraints.txt requirements.lock CMakeLists.txt $(fil
 CMAKE = $(or $(shell command -v cmake),$(BIN)/cmake)
 
 .PHONY: install demo test test-cpp test-fast test-random test-oldest wheel-test coverage lint format sanitize fuzz \
-	fuzz-sanitize bench bench-quick bench-embedding bench-maps docs clean
+	fuzz-sanitize bench bench-quick bench-embedding bench-maps bench-neighbours docs clean
 install: $(VENV)/.installed
 
 $(VENV)/bin/python:
@@ -104,6 +104,11 @@ bench-embedding: install
 bench-maps: install
 	rm -f build/bench/maps/found.json
 	$(BIN)/python benchmarks/maps.py
+
+# Lists of neighbours beside those of faiss, hnswlib, pynndescent and nmslib, time against recall: an hour on two cores.
+bench-neighbours: install
+	rm -f build/bench/neighbours/*.jsonl
+	$(BIN)/python benchmarks/neighbours.py
 
 # Pages, reference and the gallery, whose examples run; a broken link or an example that fails stops it.
 docs: install

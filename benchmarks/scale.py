@@ -6,6 +6,7 @@ python benchmarks/scale.py quality blobs|mnist|news   # bound per row and accura
 python benchmarks/scale.py traffic --points 2000000   # bytes of a product over all connections
 python benchmarks/scale.py price --points 5000000     # two workers beside one process of two threads
 python benchmarks/scale.py files --points 50000000    # out of core: seconds by stage, peak memory
+python benchmarks/scale.py documents --points 200000  # the same of word counts
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from scipy import sparse
 import bvdt
 import bvdt.dask
 from bvdt._support import memory
-from bvdt.dask.walk import DaskOperator
+from bvdt.dask.walk import DaskOperator, parse_bytes
 from bvdt.sharded import LocalExecutor, build_operator
 from bvdt.sharded.columns import Columns
 from bvdt.sharded.symmetrized import ones
@@ -370,9 +371,38 @@ def files_child(n_points: int, n_features: int, limit: str, folder: Path, n_prod
     print(json.dumps(told | {"stages": stages.seconds}), flush=True)
 
 
+def documents(n_texts: int, limit: str, folder: Path, n_products: int) -> None:
+    """Reviews of IMDB drawn with replacement, each with four fifths of its words, as counts; 20 slabs."""
+    file = np.load(DATA / "imdb.npz")
+    counts = (file["data"].astype(float), file["indices"].astype(np.int32), file["indptr"])
+    whole = sparse.csr_array(counts, shape=file["shape"])
+    rng = np.random.default_rng(0)
+    slabs = []
+    for n in np.diff(np.linspace(0, n_texts, 21).astype(int)).tolist():
+        slab = whole[rng.integers(0, whole.shape[0], n)]
+        slab.data = rng.binomial(slab.data.astype(int), 0.8).astype(float)
+        slab.eliminate_zeros()
+        slabs.append(slab)
+    stages, told = Stages(), {"documents": n_texts, "words per document": sum(s.nnz for s in slabs) / n_texts}
+    executor = LocalExecutor(parse_bytes(limit), folder=folder, n_jobs=2, progress=stages)
+    begin = time.process_time()
+    with timed(told, "build"):
+        op = build_operator(executor, slabs, [s.shape[0] for s in slabs], "gid", random_state=0)
+    stages.close()
+    told |= {"build CPU": round(time.process_time() - begin, 1), "shards": op.n_shards}
+    begin = time.process_time()
+    v = _columns(op, 10)
+    for _ in range(n_products):
+        v = op.times(v, spent=True)
+    told["products CPU"] = round(time.process_time() - begin, 1)
+    print(json.dumps(told | {"stages": stages.seconds}), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("what", choices=["equality", "quality", "traffic", "price", "files", "files-child"])
+    parser.add_argument(
+        "what", choices=["equality", "quality", "traffic", "price", "files", "files-child", "documents"]
+    )
     parser.add_argument("data", nargs="?", default="blobs")
     parser.add_argument("--points", type=int, default=2_000_000)
     parser.add_argument("--features", type=int, default=20)
@@ -390,6 +420,8 @@ def main() -> None:
         traffic(given.points, given.features, given.near)
     elif given.what == "price":
         price(given.points, given.features)
+    elif given.what == "documents":
+        documents(given.points, given.limit, given.folder, given.products)
     else:
         run = files if given.what == "files" else files_child
         run(given.points, given.features, given.limit, given.folder, given.products)

@@ -54,12 +54,15 @@ def main(n_points: int) -> None:
     X = rng.normal(size=(50, 20))[rng.integers(50, size=n_points)] + rng.normal(size=(n_points, 20))
     counts = [count for count in (1, 2, 4, 8, 16) if count <= (os.cpu_count() or 1)]
     measured = {count: stages(X, count) for count in counts}
-    print("| stage | " + " | ".join(f"{count}: s" for count in counts) + " | efficiency at the last |")
-    print("|---" * (len(counts) + 2) + "|")
+    told = [count for count in counts if count >= 8] or counts[-1:]
+    titles = [f"{count}: s" for count in counts] + [f"efficiency at {count}" for count in told]
+    print(f"| stage | {' | '.join(titles)} |")
+    print("|---" * (len(titles) + 1) + "|")
     for stage in measured[1]:
         seconds = [measured[count][stage] for count in counts]
-        cells = " | ".join(f"{value:.3f}" for value in seconds)
-        print(f"| {stage} | {cells} | {seconds[0] / (counts[-1] * seconds[-1]):.2f} |")
+        cells = [f"{value:.3f}" for value in seconds]
+        cells += [f"{seconds[0] / (count * measured[count][stage]):.2f}" for count in told]
+        print(f"| {stage} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before bvdt: threads that spin slow a busy machine down
@@ -10,6 +11,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before bvdt: threads that
 import pytest
 from hypothesis import settings
 
+from bvdt._support import running
 from helpers.properties import MANY, PROFILE, QUICK
 
 # No verdict by the clock or by luck: the same examples at every run, "quick" ones while one works, "fixed" in
@@ -18,6 +20,14 @@ settings.register_profile("quick", deadline=None, derandomize=True, max_examples
 settings.register_profile("fixed", deadline=None, derandomize=True)
 settings.register_profile("random", deadline=None, max_examples=MANY, print_blob=True)
 settings.load_profile(PROFILE)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def threads_for_little_work() -> Iterator[None]:
+    """Threads are tested on small data, which outside the tests run on one."""
+    usual, running.SERIAL = running.SERIAL, 0
+    yield
+    running.SERIAL = usual
 
 
 @pytest.fixture(scope="session")

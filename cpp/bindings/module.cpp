@@ -49,7 +49,9 @@ NB_MODULE(_core, m) {
     bvdt::register_layout(m);
     bvdt::register_links(m);
     bvdt::register_neighbors(m);
+    bvdt::register_planes(m);
     bvdt::register_product(m);
+    bvdt::register_recurrence(m);
     bvdt::register_sparse(m);
     bvdt::register_sums(m);
     bvdt::register_ward(m);

@@ -39,8 +39,7 @@ void offer_chunks(const Points& points, const Vector<double>& u, const Vector<do
 }
 
 // One pass over the links of `listed`; `before` has no rows on the first pass.
-template <typename Points>
-void join(const Points& points, const Vector<double>& u, const Vector<double>& w,
+void join(const SparsePoints& points, const Vector<double>& u, const Vector<double>& w,
           const Matrix<int32_t>& listed, const Matrix<int32_t>& before, const Vector<int32_t>& visited,
           const Indices& index, const Divergences& divergence, int threads, bool both_ways) {
     nb::gil_scoped_release release;
@@ -99,15 +98,6 @@ void register_neighbors(nb::module_& m) {
         },
         "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a, "order"_a, "bounds"_a,
         "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
-    m.def(
-        "join_neighbors",
-        [](Matrix<double> x, Matrix<double> h, Vector<double> u, Vector<double> w, Matrix<int32_t> listed,
-           Matrix<int32_t> before, Vector<int32_t> visited, Indices index, Divergences divergence,
-           int threads, bool both_ways) {
-            join(dense_points(x, h), u, w, listed, before, visited, index, divergence, threads, both_ways);
-        },
-        "x"_a, "h"_a, "u"_a, "w"_a, "listed"_a, "before"_a, "visited"_a, "index"_a.noconvert(),
-        "divergence"_a.noconvert(), "threads"_a, "both_ways"_a = true);
     m.def(
         "join_neighbors",
         [](Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h, int64_t d,

@@ -71,15 +71,22 @@ int64_t merge_items(Matrix<int32_t> pairs, MutableVector<int32_t> cluster, int32
                         linkage.data());
 }
 
-void order_tree(Matrix<int32_t> linkage, MutableVector<int32_t> size, MutableVector<int32_t> order) {
+void order_tree(Matrix<int32_t> linkage, MutableVector<int32_t> size, MutableVector<int32_t> order,
+                MutableVector<int32_t> left, MutableVector<int32_t> right, MutableVector<int32_t> parent,
+                MutableVector<int32_t> start) {
     nb::gil_scoped_release release;
     const int64_t n = rows(linkage) + 1;
     check_matrix("linkage", n - 1, columns(linkage), n - 1, 2);
     require(n <= std::numeric_limits<int32_t>::max() / 2, "linkage needs fewer merges; it has ", n - 1);
     check_length("size", rows(size), 2 * n - 1, "node");
     check_length("order", rows(order), n, "point");
+    check_length("left", rows(left), 2 * n - 1, "node");
+    check_length("right", rows(right), 2 * n - 1, "node");
+    check_length("parent", rows(parent), 2 * n - 1, "node");
+    check_length("start", rows(start), 2 * n - 1, "node");
     check_linkage(linkage.data(), n - 1);
     pre_order(linkage.data(), n - 1, size.data(), order.data());
+    tree_links(size.data(), 2 * n - 1, {left.data(), right.data(), parent.data(), start.data()});
 }
 
 Groups checked_groups(const Vector<double>& weight, const Vector<int32_t>& group, int64_t n, int64_t n_groups,
@@ -167,7 +174,8 @@ void register_ward(nb::module_& m) {
     register_chunks(m);
     m.def("apply_merges", &merge_items, "pairs"_a, "cluster"_a.noconvert(), "first_new"_a,
           "linkage"_a.noconvert(), "group"_a.noconvert());
-    m.def("pre_order", &order_tree, "linkage"_a, "size"_a.noconvert(), "order"_a.noconvert());
+    m.def("pre_order", &order_tree, "linkage"_a, "size"_a.noconvert(), "order"_a.noconvert(),
+          "left"_a.noconvert(), "right"_a.noconvert(), "parent"_a.noconvert(), "start"_a.noconvert());
     m.def("dense_group_means", &dense_means, "x"_a, "weight"_a, "group"_a, "means"_a.noconvert(),
           "threads"_a);
     m.def("group_means", &sparse_means, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "weight"_a, "group"_a,

@@ -2,29 +2,12 @@
 // ranked again in double precision.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
-#include "cell_store.hpp"
+#include "cell_scores.hpp"
 #include "neighbors.hpp"
 
 namespace bvdt {
-
-// Points that lists are sought for: those of the cells, or others that were lifted alike.
-struct CellRows {
-    DensePoints points;
-    const double* u;     // (n,)
-    const int32_t* own;  // (n,) the centre that a row is, which its list leaves out, or −1; null: row i is i
-
-    // d_ij of row i and a centre in double precision; not a number where it overflows.
-    double divergence(int64_t i, const CellStore& cells, int64_t j) const {
-        const int64_t d = points.d;
-        const double inner = dot<Order::kAsStored>(points.x + i * d, cells.points.h + j * d, d);
-        return std::max(u[i] + cells.w[j] - inner, 0.0);
-    }
-    // The same of kAtOnce centres: a sum waits for its own last term, not for those of the others.
-    void divergences(int64_t i, const CellStore& cells, const int32_t* centre, double* out) const;
-};
 
 // Rows that are ranked together: group g is order[bounds[g] : bounds[g + 1]], near to cell home[g].
 struct RowGroups {

@@ -30,18 +30,6 @@ BVDT_EACH_WIDTH(add_tile,
 
 }  // namespace
 
-void DenseGram::compute(const DensePoints& points, const int32_t* item, int64_t k) {
-    const int64_t d = points.d;
-    stride = k;
-    value.assign(static_cast<size_t>(k * k), 0.0);
-    h.resize(static_cast<size_t>(k * d));
-    for (int64_t b = 0; b < k; ++b)
-        for (int64_t j = 0; j < d; ++j) h[j * k + b] = points.h[item[b] * d + j];
-    for (int64_t a = 0; a < k; ++a)
-        for (int64_t j = 0; j < d; ++j)
-            add_scaled(value.data() + a * k, h.data() + j * k, points.x[item[a] * d + j], k);
-}
-
 void SparseGram::compute(const SparsePoints& points, const int32_t* item, int64_t k) {
     stride = (k + kTile - 1) / kTile * kTile;
     value.assign(static_cast<size_t>(k * stride), 0.0);

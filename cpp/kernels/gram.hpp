@@ -1,5 +1,5 @@
-// Inner products ⟨x_a, h_b⟩ of all pairs of items in one chunk: what Ward's costs and nearest centres start
-// from.
+// Inner products ⟨x_a, h_b⟩ of all pairs of sparse items in one chunk: what Ward's costs and nearest centres
+// start from.
 #pragma once
 
 #include <vector>
@@ -8,17 +8,8 @@
 
 namespace bvdt {
 
-// value[a, b] = ⟨x_a, h_b⟩, rows `stride` apart. Coordinates turned so that the inner loop runs over items.
-struct DenseGram {
-    std::vector<double> value;  // (k, stride)
-    std::vector<double> h;      // (d, k)
-    int64_t stride = 0;
-
-    void compute(const DensePoints& points, const int32_t* item, int64_t k);
-};
-
-// The same for sparse items. Rare features through postings; frequent ones, which carry most of the
-// products, as dense panels of kTile items in single precision.
+// value[a, b] = ⟨x_a, h_b⟩, rows `stride` apart. Rare features through postings; frequent ones, which carry
+// most of the products, as dense panels of kTile items in single precision.
 struct SparseGram {
     std::vector<double> value;  // (k, stride)
     int64_t stride = 0;
@@ -41,8 +32,5 @@ struct SparseGram {
     void add_frequent(int64_t k);
     void add_rare(const SparsePoints& points, const int32_t* item, int64_t k);
 };
-
-inline DenseGram gram_for(const DensePoints&) { return {}; }
-inline SparseGram gram_for(const SparsePoints&) { return {}; }
 
 }  // namespace bvdt

@@ -9,27 +9,7 @@
 namespace bvdt {
 namespace {
 
-constexpr int64_t kAhead = 6;  // centres asked for before they are needed
-
-// out[c] = ⟨x, h of ids[c]⟩
-BVDT_SIMD void products(const double* x, const double* h, const int32_t* ids, int64_t count, int64_t d,
-                        double* out) {
-    for (int64_t c = 0; c < count; ++c) {
-        if (c + kAhead < count) prefetch_row(h + ids[c + kAhead] * d, d);
-        out[c] = dot<Order::kEightSums>(x, h + ids[c] * d, d);
-    }
-}
-
 // One row's products with centres of its choice.
-struct DenseRow {
-    const DensePoints& points;
-
-    void multiply(int64_t i, const std::vector<int32_t>& ids, double* out) {
-        products(points.x + i * points.d, points.h, ids.data(), static_cast<int64_t>(ids.size()), points.d,
-                 out);
-    }
-};
-
 struct SparseRow {
     const SparseRows x, h;
     SpreadRow row;
@@ -43,12 +23,8 @@ struct SparseRow {
     }
 };
 
-DenseRow row_of(const DensePoints& points) { return {points}; }
-SparseRow row_of(const SparsePoints& points) { return SparseRow(points); }
-
-template <typename Row>
 struct Scratch {
-    Row row;
+    SparseRow row;
     std::vector<int32_t> seen;  // (N,) the last point that met this centre
     std::vector<int32_t> met;   // new centres of a point
     std::vector<double> inner;
@@ -86,18 +62,16 @@ Links links_of(const int32_t* listed, const int32_t* before, int64_t n, int64_t 
     return links;
 }
 
-template <typename Points>
-void join_links(const Points& points, const Levels& levels, const Links& links, const int32_t* visited,
+void join_links(const SparsePoints& points, const Levels& levels, const Links& links, const int32_t* visited,
                 int64_t n_visited, const NeighborLists& lists, int threads) {
-    using Row = decltype(row_of(points));
     const int64_t width = links.width;
     parallel_for(
         n_visited, 64, threads,
         [&] {
-            return Scratch<Row>{
-                row_of(points), std::vector<int32_t>(static_cast<size_t>(points.n), -1), {}, {}};
+            return Scratch{
+                SparseRow(points), std::vector<int32_t>(static_cast<size_t>(points.n), -1), {}, {}};
         },
-        [&](int64_t place, Scratch<Row>& scratch) {
+        [&](int64_t place, Scratch& scratch) {
             const int32_t i = visited[place];
             const TopList<double> list = list_of(lists, i);
             const auto is_new = [&](int32_t j) { return std::exchange(scratch.seen[j], i) != i; };
@@ -121,10 +95,5 @@ void join_links(const Points& points, const Levels& levels, const Links& links, 
             }
         });
 }
-
-template void join_links(const DensePoints&, const Levels&, const Links&, const int32_t*, int64_t,
-                         const NeighborLists&, int);
-template void join_links(const SparsePoints&, const Levels&, const Links&, const int32_t*, int64_t,
-                         const NeighborLists&, int);
 
 }  // namespace bvdt

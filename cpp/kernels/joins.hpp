@@ -1,5 +1,6 @@
-// Neighbours of neighbours: what lists of near centres tell about each other (steps of NN-descent, Dong et
-// al. 2011). docs/theory.md, "Neighbour search".
+// Neighbours of neighbours of sparse points: what lists of near centres tell about each other (steps of
+// NN-descent, Dong et al. 2011). docs/theory.md, "Neighbour search on sparse data". Dense points:
+// cell_joins.hpp.
 //
 // A point's links are its list's centres and those points, at most as many, whose lists hold it, nearest
 // first. A pass offers every point the links of its links. A link is fresh if the pass before did not have
@@ -26,8 +27,7 @@ Links links_of(const int32_t* listed, const int32_t* before, int64_t n, int64_t 
 
 // Offers every point of `visited` the links of its links. Points near to each other are best visited one
 // after the other: what they read is then still in the cache. The order does not change the lists.
-template <typename Points>
-void join_links(const Points& points, const Levels& levels, const Links& links, const int32_t* visited,
+void join_links(const SparsePoints& points, const Levels& levels, const Links& links, const int32_t* visited,
                 int64_t n_visited, const NeighborLists& lists, int threads);
 
 }  // namespace bvdt

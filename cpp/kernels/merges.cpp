@@ -49,15 +49,36 @@ int64_t apply_merges(const Merges& merges, const Clusters& clusters, int32_t fir
 void pre_order(const int32_t* linkage, int64_t n_merges, int32_t* size, int32_t* order) {
     const int64_t n = n_merges + 1;
     const size_t n_nodes = static_cast<size_t>(2 * n - 1);
-    std::vector<int32_t> count(n_nodes, 1), place(n_nodes, 0), start(n_nodes, 0);
-    for (int64_t t = 0; t < n_merges; ++t) count[n + t] = count[linkage[2 * t]] + count[linkage[2 * t + 1]];
+    struct Node {  // side by side: clusters lie anywhere, and each costs one read of memory
+        int32_t count = 1, place = 0, start = 0;
+    };
+    std::vector<Node> nodes(n_nodes);
+    for (int64_t t = 0; t < n_merges; ++t)
+        nodes[n + t].count = nodes[linkage[2 * t]].count + nodes[linkage[2 * t + 1]].count;
     for (int64_t t = n_merges - 1; t >= 0; --t) {
-        const int32_t a = linkage[2 * t], b = linkage[2 * t + 1];
-        place[a] = place[n + t] + 1, start[a] = start[n + t];
-        place[b] = place[a] + 2 * count[a] - 1, start[b] = start[a] + count[a];
+        Node &a = nodes[linkage[2 * t]], &b = nodes[linkage[2 * t + 1]];
+        const Node& both = nodes[n + t];
+        a.place = both.place + 1, a.start = both.start;
+        b.place = a.place + 2 * a.count - 1, b.start = a.start + a.count;
     }
-    for (size_t c = 0; c < n_nodes; ++c) size[place[c]] = count[c];
-    for (int64_t i = 0; i < n; ++i) order[start[i]] = static_cast<int32_t>(i);
+    for (const Node& node : nodes) size[node.place] = node.count;
+    for (int64_t i = 0; i < n; ++i) order[nodes[i].start] = static_cast<int32_t>(i);
+}
+
+void tree_links(const int32_t* size, int64_t n_nodes, const TreeLinks& links) {
+    int32_t leaf = 0;
+    links.parent[0] = -1;
+    for (int64_t k = 0; k < n_nodes; ++k) {
+        links.start[k] = leaf;
+        if (size[k] == 1) {
+            links.left[k] = links.right[k] = -1;
+            ++leaf;
+            continue;
+        }
+        const int32_t left = static_cast<int32_t>(k) + 1, right = left - 1 + 2 * size[left];
+        links.left[k] = left, links.right[k] = right;
+        links.parent[left] = links.parent[right] = left - 1;
+    }
 }
 
 // Each thread takes a range of groups, and a group's rows are added in their order whatever the threads.

@@ -27,6 +27,13 @@ int64_t apply_merges(const Merges& merges, const Clusters& clusters, int32_t fir
 // does: point i is cluster i, merge t makes cluster N + t.
 void pre_order(const int32_t* linkage, int64_t n_merges, int32_t* size, int32_t* order);
 
+// What follows from the sizes alone, (2N − 1,) each: children, −1 for a leaf's; parents, −1 for the root's;
+// and the number of leaves before a node.
+struct TreeLinks {
+    int32_t *left, *right, *parent, *start;
+};
+void tree_links(const int32_t* size, int64_t n_nodes, const TreeLinks& links);
+
 struct Groups {
     const double* weight;  // (N,) of each point
     const int32_t* group;  // (N,) number of each point's group

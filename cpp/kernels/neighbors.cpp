@@ -1,18 +1,192 @@
 #include "neighbors.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
 
 #include "gram.hpp"
+#include "lanes.hpp"
 #include "parallel.hpp"
 #include "top_list.hpp"
 
 namespace bvdt {
-template <typename Points>
-void chunk_neighbors(const Points& points, const Levels& levels, const PointChunks& chunks,
+namespace {
+
+// -- dense points: tiles of rows against panels of centres, whose products stay in registers
+// -----------------
+//
+// Single precision, of coordinates less an origin and in units of their size, tells which centres may belong
+// into a list; double precision tells whether they do. With x' = (x − o)·s and h' = (h − p)·t
+//     s·t·d_ij = r_i + l_j − ⟨x'_i, h'_j⟩,   r_i = st·(u_i − ⟨x_i − o, p⟩),   l_j = st·(w_j − ⟨o, h_j⟩)
+// and a product errs by at most ρ·(‖x'‖² + ‖h'‖²)/2, a row's share and a centre's.
+
+constexpr int64_t kRows = 6;    // compared at once; with 16 lanes their sums fill an AVX2 CPU's registers
+constexpr int64_t kTurn = 192;  // rows per turn of a thread
+constexpr int64_t kSome = 64;   // points whose medians are the origin
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// An origin among some points and 1 / their usual size, by medians: one far point decides neither.
+struct Frame {
+    std::vector<double> origin;  // (d,)
+    double scale = 1;
+
+    Frame(const double* values, const int32_t* item, int64_t count, int64_t d)
+        : origin(static_cast<size_t>(d)) {
+        const int64_t used = std::min(count, kSome);
+        std::vector<double> some(static_cast<size_t>(used));
+        const auto row = [&](int64_t s) { return values + item[s * count / used] * d; };
+        const auto median = [&] {
+            std::nth_element(some.begin(), some.begin() + used / 2, some.end());
+            return some[used / 2];
+        };
+        for (int64_t j = 0; j < d; ++j) {
+            for (int64_t s = 0; s < used; ++s) some[s] = row(s)[j];
+            origin[j] = median();
+        }
+        for (int64_t s = 0; s < used; ++s) {
+            some[s] = 0;
+            for (int64_t j = 0; j < d; ++j) some[s] = std::max(some[s], std::abs(row(s)[j] - origin[j]));
+        }
+        const double usual = median();
+        if (usual > 1e-150 && usual < 1e150) scale = 1 / usual;
+    }
+};
+
+BVDT_SIMD void frame_row(const double* row, const double* origin, double scale, int64_t d, float* out) {
+    BVDT_INDEPENDENT_LOOP
+    for (int64_t j = 0; j < d; ++j) out[j] = static_cast<float>(scale * (row[j] - origin[j]));
+}
+
+// All of a chunk's rows, x', and centres, h' turned as (panels, d, 16).
+struct ChunkFrame {
+    const DensePoints& points;
+    const Levels& levels;
+    const int32_t* item;
+    int64_t count, d, n_panels;
+    double scale;
+    std::vector<float> x, h;             // (count, d), (panels, d, 16)
+    std::vector<float> row_part, level;  // (count,), (panels, 16) l − its error; +∞ after the last
+
+    ChunkFrame(const DensePoints& points_, const Levels& levels_, const int32_t* item_, int64_t count_)
+        : points(points_), levels(levels_), item(item_), count(count_), d(points_.d) {
+        const Frame of_x(points.x, item, count, d);
+        const Frame of_h = points.h == points.x ? of_x : Frame(points.h, item, count, d);
+        n_panels = (count + kLanes - 1) / kLanes, scale = of_x.scale * of_h.scale;
+        x.resize(static_cast<size_t>(count * d)), row_part.resize(static_cast<size_t>(count));
+        h.assign(static_cast<size_t>(n_panels * d * kLanes), 0.0f);
+        level.assign(static_cast<size_t>(n_panels * kLanes), kInfinity);
+        std::vector<float> turned(static_cast<size_t>(d));
+        const float rounding =
+            std::numeric_limits<float>::epsilon() * (4.0f + 2.0f * std::sqrt(static_cast<float>(d)));
+        for (int64_t a = 0; a < count; ++a) {
+            const double *xa = points.x + item[a] * d, *ha = points.h + item[a] * d;
+            float* const row = x.data() + a * d;
+            frame_row(xa, of_x.origin.data(), of_x.scale, d, row);
+            frame_row(ha, of_h.origin.data(), of_h.scale, d, turned.data());
+            for (int64_t j = 0; j < d; ++j) h[(a / kLanes * d + j) * kLanes + a % kLanes] = turned[j];
+            double along_x = 0, along_h = 0;
+            float square_x = 0, square_h = 0;
+            for (int64_t j = 0; j < d; ++j) {
+                along_x += (xa[j] - of_x.origin[j]) * of_h.origin[j], along_h += of_x.origin[j] * ha[j];
+                square_x += row[j] * row[j], square_h += turned[j] * turned[j];
+            }
+            const float own = static_cast<float>(scale * (levels.u[item[a]] - along_x));
+            const float other = static_cast<float>(scale * (levels.w[item[a]] - along_h));
+            row_part[a] = own - rounding * (std::abs(own) + square_x);
+            level[a] = other - rounding * (std::abs(other) + square_h);
+            if (!std::isfinite(level[a])) level[a] = -kInfinity;  // too far for single precision: looked at
+        }
+    }
+
+    // Below which a level less its product may belong into row a's list.
+    float limit(int64_t a, const TopList<double>& list) const {
+        const float limit = static_cast<float>(scale * list.worst()) * (1 + 1e-6f) - row_part[a];
+        return std::isnan(limit) ? kInfinity : std::nextafter(limit, kInfinity);
+    }
+
+    double divergence(int64_t a, int64_t b) const {
+        const double *xa = points.x + item[a] * d, *hb = points.h + item[b] * d;
+        const double inner = dot<Order::kEightSums>(xa, hb, d);
+        return std::max(levels.u[item[a]] + levels.w[item[b]] - inner, 0.0);
+    }
+};
+
+// products[r] = ⟨x_r, panel⟩
+template <int Width>
+BVDT_INLINE void multiply(const float* const* x, const float* panel, int64_t d,
+                          Lanes<float, Width>* products) {
+    Lanes<float, Width> sum[kRows] = {};
+    for (int64_t j = 0; j < d; ++j) {
+        const auto& h = Lanes<float, Width>::at(panel + j * kLanes);
+        for (int64_t r = 0; r < kRows; ++r) sum[r] += x[r][j] * h;
+    }
+    for (int64_t r = 0; r < kRows; ++r) products[r] = sum[r];
+}
+
+// Offers kRows rows from the first on all centres but themselves, from their own panel on: in an order in
+// which near points are close the lists are nearly done at once, and few panels are looked at more closely.
+template <int Width>
+BVDT_INLINE void compare_lanes(const ChunkFrame& chunk, int64_t first, int64_t n_rows,
+                               const NeighborLists& lists) {
+    using Part = Lanes<float, Width>;
+    const float* x[kRows];
+    float limit[kRows];
+    for (int64_t r = 0; r < kRows; ++r) {
+        x[r] = chunk.x.data() + (first + std::min(r, n_rows - 1)) * chunk.d;
+        limit[r] = r < n_rows ? chunk.limit(first + r, list_of(lists, chunk.item[first + r])) : -kInfinity;
+    }
+    int64_t panel = first / kLanes;
+    for (int64_t turn = 0; turn < chunk.n_panels;
+         ++turn, panel = panel + 1 < chunk.n_panels ? panel + 1 : 0) {
+        const int64_t at = panel * kLanes;
+        Part rest[kRows];
+        multiply(x, chunk.h.data() + at * chunk.d, chunk.d, rest);
+        const Part level = Part::at(chunk.level.data() + at);
+        Signs<float, Width> below;
+        for (int64_t r = 0; r < kRows; ++r) rest[r] = level - rest[r], below.add(rest[r] - limit[r]);
+        if (!below.any()) continue;
+        for (int64_t r = 0; r < n_rows; ++r) {
+            Signs<float, Width> here;
+            here.add(rest[r] - limit[r]);
+            if (!here.any()) continue;
+            float value[kLanes];
+            Part::at(value) = rest[r];
+            const TopList<double> list = list_of(lists, chunk.item[first + r]);
+            for (int64_t b = at; b < std::min(at + kLanes, chunk.count); ++b)
+                if (!(value[b - at] >= limit[r]) && b != first + r) {
+                    const double d = chunk.divergence(first + r, b);
+                    if (!comes_before_last(list, chunk.item[b], d)) continue;
+                    list.insert<Ties::kByIndex>(chunk.item[b], d);  // never there before
+                    limit[r] = chunk.limit(first + r, list);
+                }
+        }
+    }
+}
+BVDT_EACH_WIDTH(compare, (const ChunkFrame& chunk, int64_t first, int64_t n_rows, const NeighborLists& lists),
+                (chunk, first, n_rows, lists))
+
+}  // namespace
+
+// Threads share the rows of a chunk, since dense points come in one chunk as a rule.
+void chunk_neighbors(const DensePoints& points, const Levels& levels, const PointChunks& chunks,
+                     const NeighborLists& lists, int threads) {
+    for (int64_t c = 0; c < chunks.count; ++c) {
+        const int64_t size = chunks.bounds[c + 1] - chunks.bounds[c];
+        if (size == 0) continue;
+        const ChunkFrame chunk(points, levels, chunks.order + chunks.bounds[c], size);
+        parallel_stretches(size, kTurn, threads, [&](int64_t begin, int64_t end) {
+            for (int64_t first = begin; first < end; first += kRows)
+                compare(chunk, first, std::min(kRows, end - first), lists);
+        });
+    }
+}
+
+void chunk_neighbors(const SparsePoints& points, const Levels& levels, const PointChunks& chunks,
                      const NeighborLists& lists, int threads) {
     parallel_for(
-        chunks.count, 1, threads, [&] { return gram_for(points); },
-        [&](int64_t c, auto& gram) {
+        chunks.count, 1, threads, [] { return SparseGram{}; },
+        [&](int64_t c, SparseGram& gram) {
             const int32_t* item = chunks.order + chunks.bounds[c];
             const int64_t size = chunks.bounds[c + 1] - chunks.bounds[c];
             gram.compute(points, item, size);
@@ -27,10 +201,5 @@ void chunk_neighbors(const Points& points, const Levels& levels, const PointChun
             }
         });
 }
-
-template void chunk_neighbors(const DensePoints&, const Levels&, const PointChunks&, const NeighborLists&,
-                              int);
-template void chunk_neighbors(const SparsePoints&, const Levels&, const PointChunks&, const NeighborLists&,
-                              int);
 
 }  // namespace bvdt

@@ -32,15 +32,20 @@ struct PointChunks {
 };
 
 // Offers every point all others of its chunk.
-template <typename Points>
-void chunk_neighbors(const Points& points, const Levels& levels, const PointChunks& chunks,
+void chunk_neighbors(const DensePoints& points, const Levels& levels, const PointChunks& chunks,
+                     const NeighborLists& lists, int threads);
+void chunk_neighbors(const SparsePoints& points, const Levels& levels, const PointChunks& chunks,
                      const NeighborLists& lists, int threads);
 
-// Puts centre j into a list if it belongs there; equal divergences go by index.
-inline void offer(const TopList<double>& list, int32_t j, double d) {
+// Whether centre j comes before a list's last; equal divergences go by index.
+inline bool comes_before_last(const TopList<double>& list, int32_t j, double d) {
     const int32_t last = list.index[list.k - 1];
-    if (d > list.worst() || (d == list.worst() && j > last && last >= 0) || list.holds(j)) return;
-    list.insert<Ties::kByIndex>(j, d);
+    return d < list.worst() || (d == list.worst() && (j < last || last < 0));
+}
+
+// Puts centre j into a list if it belongs there.
+inline void offer(const TopList<double>& list, int32_t j, double d) {
+    if (comes_before_last(list, j, d) && !list.holds(j)) list.insert<Ties::kByIndex>(j, d);
 }
 
 }  // namespace bvdt

@@ -48,6 +48,14 @@ inline void prefetch_row([[maybe_unused]] const double* row, [[maybe_unused]] in
 #endif
 }
 
+// The same for every line from first to last.
+template <typename T>
+BVDT_INLINE void prefetch_lines([[maybe_unused]] const T* first, [[maybe_unused]] const T* last) {
+#ifdef __GNUC__
+    for (; first < last; first += 64 / sizeof(T)) __builtin_prefetch(first);
+#endif
+}
+
 // The same for a short row that may lie across two cache lines; for_writing: 1 if it will be written.
 template <int for_writing, typename T>
 BVDT_INLINE void prefetch_ends([[maybe_unused]] const T* row, [[maybe_unused]] int64_t k) {

@@ -1,6 +1,7 @@
 #include "split.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -223,32 +224,50 @@ struct Splitter {
     }
 };
 
+constexpr int64_t kStretch = 1 << 14;  // points that a thread counts or sorts at a time
+
+// How many of each stretch lie at or below `at`.
+std::vector<int64_t> count_low(const double* p, int64_t n, double at, int threads) {
+    std::vector<int64_t> low(static_cast<size_t>((n + kStretch - 1) / kStretch));
+    parallel_stretches(n, kStretch, threads, [&](int64_t first, int64_t last) {
+        low[first / kStretch] = std::count_if(p + first, p + last, [at](double v) { return v <= at; });
+    });
+    return low;
+}
+
 // Where to cut a segment along its projections: at the border, unless that leaves a side with less than the
 // smallest share (values that grow tenfold from point to point), then at that share.
-double balanced_threshold(const std::vector<double>& p, double at, double smallest_side) {
-    const int64_t n = static_cast<int64_t>(p.size());
-    const int64_t above = std::count_if(p.begin(), p.end(), [at](double v) { return v > at; });
+double balanced_threshold(const double* p, int64_t n, double at, double smallest_side, int threads) {
+    const std::vector<int64_t> counts = count_low(p, n, at, threads);
+    const int64_t above = n - std::accumulate(counts.begin(), counts.end(), int64_t{0});
     const int64_t least = std::max<int64_t>(1, static_cast<int64_t>(smallest_side * n));
     if (above >= least && n - above >= least) return at;
     const int64_t rank = above < least ? n - least : least;
-    std::vector<double> sorted(p);
+    std::vector<double> sorted(p, p + n);
     std::nth_element(sorted.begin(), sorted.begin() + rank - 1, sorted.end());
     return sorted[rank - 1];
 }
 
 // Reorders the segment: points at or below the threshold first, both sides in their old order. Returns the
-// cut.
-int64_t divide(int32_t* segment, const std::vector<double>& p, double threshold) {
-    const int64_t n = static_cast<int64_t>(p.size());
-    std::vector<int32_t> above(p.size());
-    int64_t low = 0;
-    for (int64_t s = 0; s < n; ++s) {  // both are written and one counts: no branch to guess wrong
-        const int32_t point = segment[s];
-        above[s - low] = point, segment[low] = point;
-        low += p[s] <= threshold;
-    }
-    std::copy_n(above.begin(), n - low, segment + low);
-    return low > 0 && low < n ? low : n / 2;  // indistinguishable points: cut evenly
+// cut. Each stretch knows from the counts before it where its points go.
+int64_t divide(int32_t* segment, const double* p, int64_t n, double threshold, int threads) {
+    std::vector<int64_t> low = count_low(p, n, threshold, threads);
+    const int64_t cut = std::accumulate(low.begin(), low.end(), int64_t{0});
+    std::exclusive_scan(low.begin(), low.end(), low.begin(), int64_t{0});
+    const std::unique_ptr<int32_t[]> sorted(new int32_t[static_cast<size_t>(n)]);
+    parallel_stretches(n, kStretch, threads, [&](int64_t first, int64_t last) {
+        int64_t below = low[first / kStretch], above = cut + first - below;
+        for (int64_t s = first; s < last; ++s) {  // both are written and one counts: no branch to guess wrong
+            const int32_t point = segment[s];
+            const bool is_low = p[s] <= threshold;
+            sorted[is_low ? below : above] = point;
+            below += is_low, above += !is_low;
+        }
+    });
+    parallel_stretches(n, kStretch, threads, [&](int64_t first, int64_t last) {
+        std::copy(sorted.get() + first, sorted.get() + last, segment + first);
+    });
+    return cut > 0 && cut < n ? cut : n / 2;  // indistinguishable points: cut evenly
 }
 
 template <typename Points>
@@ -257,13 +276,14 @@ int64_t split_segment(Splitter<Points>& splitter, int32_t* segment, int64_t n, d
     Random random(seed);
     const Border border = splitter.find(segment, n, smallest_side, random);
     if (!border.found) return splitter.clear(), n / 2;
-    std::vector<double> p(static_cast<size_t>(n));
+    const std::unique_ptr<double[]> p(new double[static_cast<size_t>(n)]);
     const auto& delta = splitter.delta;
     parallel_stretches(n, 1024, threads, [&](int64_t first, int64_t last) {
-        delta.project(segment + first, last - first, p.data() + first);
+        delta.project(segment + first, last - first, p.get() + first);
     });
     splitter.clear();
-    return divide(segment, p, balanced_threshold(p, border.at, smallest_side));
+    const double threshold = balanced_threshold(p.get(), n, border.at, smallest_side, threads);
+    return divide(segment, p.get(), n, threshold, threads);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "lanes.hpp"
 #include "large.hpp"
 #include "parallel.hpp"
+#include "ward_means.hpp"
 
 namespace bvdt {
 namespace {
@@ -121,9 +122,6 @@ struct SparseDistances : SparseGram {
     }
 };
 
-DenseDistances distances_for(const DensePoints&) { return {}; }
-SparseDistances distances_for(const SparsePoints&) { return {}; }
-
 // -- nearest-neighbour chain --------------------------------------------------------------------------------
 
 // The least of value[b] + dead[b].
@@ -182,28 +180,28 @@ BVDT_SIMD void merge_rows(const float* cost_b, float* cost_a, const float* size,
     }
 }
 
-struct Merge {
-    int32_t a, b;  // places in the chunk; a stands for the merged cluster from now on
-    float cost;
-};
-
-// Agglomerates one chunk. Slots shrink to the live clusters from time to time, so that late scans are short.
-struct Chain {
+// Agglomerates one chunk by the matrix of its costs. Slots shrink to the live clusters from time to time, so
+// that late scans are short.
+template <typename Distances>
+struct MatrixChain {
+    Distances distances;
     LargeVector<float> cost;                // (k, k) with +∞ on the diagonal
     std::vector<float> dead, size, height;  // dead: +∞ for slots that are no cluster any more, else 0
     std::vector<int32_t> name, chain;       // name: slot -> place in the chunk
     int64_t k = 0, live = 0;
+    double largest = 1;  // distance
 
-    // Costs of all pairs. They are scaled by the largest distance, which is returned: floats neither overflow
-    // nor vanish, whatever the data's units.
-    template <typename Distances>
-    double prepare(const Distances& distances, const int32_t* item, const double* weight, int64_t n) {
+    // Costs of all pairs, in units of the largest distance: floats neither overflow nor vanish, whatever the
+    // data's units.
+    template <typename Points>
+    void prepare(const Points& points, const int32_t* item, const double* weight, int64_t n) {
+        distances.compute(points, item, n);
         k = live = n;
         cost.resize(static_cast<size_t>(n * n));
         dead.assign(static_cast<size_t>(n), 0), height.assign(static_cast<size_t>(n), 0);
         size.resize(static_cast<size_t>(n)), name.resize(static_cast<size_t>(n));
         std::iota(name.begin(), name.end(), 0);
-        double largest = 0;
+        largest = 0;
         for (int64_t a = 0; a < n; ++a) {
             size[a] = static_cast<float>(weight[item[a]]);
             largest = std::max(largest, largest_of(distances.row(a) + a + 1, n - a - 1));
@@ -216,7 +214,6 @@ struct Chain {
                        row + a + 1);
         }
         mirror();
-        return largest;
     }
 
     // The upper half into the lower one, in squares that stay in the cache.
@@ -251,7 +248,7 @@ struct Chain {
             if (dead[x] == 0) cost[x * k + a] = cost[a * k + x];
         size[a] += size[b], height[a] = heightened;
         --live;
-        return {name[a], name[b], heightened};
+        return {name[a], name[b], heightened * largest};
     }
 
     void compact() {
@@ -288,31 +285,39 @@ struct Chain {
     }
 };
 
-}  // namespace
+// Up to so many coordinates costs are found from the means each time.
+constexpr int64_t kFewFeatures = 32;
 
-template <typename Points>
-void ward_chunks(const Points& points, const WardChunks& chunks, const WardMerges& merges, int threads) {
-    struct Scratch {
-        decltype(distances_for(points)) distances;
-        Chain chain;
-    };
+template <typename Chain, typename Points>
+void agglomerate(const Points& points, const WardChunks& chunks, const WardMerges& merges, int threads) {
     const int64_t* bound = chunks.bounds;
     parallel_for(
-        chunks.count, 1, threads, [&] { return Scratch{distances_for(points), {}}; },
-        [&](int64_t c, Scratch& scratch) {
+        chunks.count, 1, threads, [] { return Chain{}; },
+        [&](int64_t c, Chain& chain) {
             const int32_t* item = chunks.order + bound[c];
-            const int64_t k = bound[c + 1] - bound[c];
-            scratch.distances.compute(points, item, k);
-            const double scale = scratch.chain.prepare(scratch.distances, item, chunks.weight, k);
+            chain.prepare(points, item, chunks.weight, bound[c + 1] - bound[c]);
             int64_t at = bound[c] - bound[0] - c;
-            scratch.chain.run([&](const Merge& merge) {
+            chain.run([&](const Merge& merge) {
                 merges.pairs[2 * at] = item[merge.a], merges.pairs[2 * at + 1] = item[merge.b];
-                merges.costs[at++] = merge.cost * scale;
+                merges.costs[at++] = merge.cost;
             });
         });
 }
 
-template void ward_chunks(const DensePoints&, const WardChunks&, const WardMerges&, int);
-template void ward_chunks(const SparsePoints&, const WardChunks&, const WardMerges&, int);
+}  // namespace
+
+void ward_chunks(const DensePoints& points, const WardChunks& chunks, const WardMerges& merges, int threads) {
+    if (points.d > kFewFeatures)
+        agglomerate<MatrixChain<DenseDistances>>(points, chunks, merges, threads);
+    else if (points.x == points.h)
+        agglomerate<MeansChain<float>>(points, chunks, merges, threads);
+    else
+        agglomerate<MeansChain<double>>(points, chunks, merges, threads);
+}
+
+void ward_chunks(const SparsePoints& points, const WardChunks& chunks, const WardMerges& merges,
+                 int threads) {
+    agglomerate<MatrixChain<SparseDistances>>(points, chunks, merges, threads);
+}
 
 }  // namespace bvdt

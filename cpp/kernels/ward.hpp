@@ -2,7 +2,8 @@
 //
 // Merging clusters A and B costs |A||B|/(|A|+|B|)·⟨x̄_A − x̄_B, h̄_A − h̄_B⟩: the growth of the within-cluster
 // sum of the symmetrised divergence, for squared Euclidean data exactly Ward's. Lance and Williams' update
-// holds for it, so after the first matrix of costs no coordinates are needed.
+// holds for it, so after the first matrix of costs no coordinates are needed. Where they are few, costs are
+// found from the means instead, without a matrix (ward_means.hpp).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ struct WardMerges {
 };
 
 // Merges of every chunk, children before parents: chunk c's stand at bounds[c] − bounds[0] − c.
-template <typename Points>
-void ward_chunks(const Points& points, const WardChunks& chunks, const WardMerges& merges, int threads);
+void ward_chunks(const DensePoints& points, const WardChunks& chunks, const WardMerges& merges, int threads);
+void ward_chunks(const SparsePoints& points, const WardChunks& chunks, const WardMerges& merges, int threads);
 
 }  // namespace bvdt

@@ -88,6 +88,23 @@ TEST_CASE("Ward's merges cost what merging the cheapest pair again and again cos
     Points self_dual(rng, 60, 5);
     self_dual.h = self_dual.x;
     check_ward(self_dual, DensePoints{self_dual.x.data(), self_dual.x.data(), 60, 5}, rng);
+    const Points wide(rng, 60, 40);  // by the matrix of costs
+    check_ward(wide, wide.dense(), rng);
+}
+
+TEST_CASE(
+    "Ward's merges survive a far origin, far points and tiny groups, which single precision cannot see") {
+    Generator rng(23);
+    for (const double origin : {0.0, 1e9})
+        for (const double spread : {1.0, 1e-6, 1e-12}) {
+            Points p(rng, 60, 3);
+            for (int64_t i = 0; i < p.n; ++i)
+                for (int64_t j = 0; j < p.d; ++j)
+                    p.x[i * p.d + j] = origin + (i % 4) + spread * p.x[i * p.d + j] + (i == 7 ? 1e15 : 0);
+            if (origin > 0 && spread < 1e-3) continue;  // not even double precision sees these
+            p.h = p.x;
+            check_ward(p, DensePoints{p.x.data(), p.x.data(), p.n, p.d}, rng);
+        }
 }
 
 TEST_CASE("equal points pair up evenly") {

@@ -168,8 +168,12 @@ def pre_order(
     linkage: _I,  # (N−1, 2)
     size: _I,  # (2N−1,) filled
     order: _I,  # (N,) filled
+    left: _I,  # (2N−1,) filled, and so are the others
+    right: _I,
+    parent: _I,
+    start: _I,
 ) -> None:
-    """Pre-order sizes and leaf order of the tree that the merges make."""
+    """Pre-order sizes, leaf order and links of the tree that the merges make."""
 
 def dense_group_means(
     x: _F,  # (N, d)
@@ -224,10 +228,12 @@ def chunk_neighbors(
     divergence: _F,
     threads: int,
 ) -> None: ...
-@overload
 def join_neighbors(
+    indptr: _L,
+    indices: _I,
     x: _F,
     h: _F,
+    d: int,
     u: _F,
     w: _F,
     listed: _I,  # (N, k) a copy of index; −1 for nobody
@@ -240,23 +246,6 @@ def join_neighbors(
 ) -> None:
     """Offers each visited point the links of its links; see cpp/kernels/joins.hpp."""
 
-@overload
-def join_neighbors(
-    indptr: _L,
-    indices: _I,
-    x: _F,
-    h: _F,
-    d: int,
-    u: _F,
-    w: _F,
-    listed: _I,
-    before: _I,
-    visited: _I,
-    index: _I,
-    divergence: _F,
-    threads: int,
-    both_ways: bool = True,
-) -> None: ...
 def posting_neighbors(
     indptr: _L,
     indices: _I,
@@ -273,6 +262,9 @@ def posting_neighbors(
     threads: int,
 ) -> None:
     """Offers each visited point centres that share its rare features; see cpp/kernels/postings.hpp."""
+
+class CellLinks:
+    """Whom the cells' points list, and who lists them; see cpp/kernels/cell_joins.hpp."""
 
 class Cells:
     """Dense points packed cell by cell; keeps x, h, u and w, and copies of the rest."""
@@ -308,6 +300,22 @@ class Cells:
         pairs: int,
         index: _I,  # (n, k)
         divergence: _F,  # (n, k)
+        threads: int,
+    ) -> None: ...
+    def links(
+        self,
+        listed: _I,  # (N, k) lists of the cells' points
+        before: _I,  # (N, k) those of the pass before, or no rows
+        threads: int,
+    ) -> CellLinks: ...
+    def join(
+        self,
+        links: CellLinks,
+        first: int,  # cells first … last − 1, whose points are offered the links of their links
+        last: int,
+        pairs: int,  # as in the search that found the lists
+        index: _I,  # (N, k)
+        divergence: _F,  # (N, k)
         threads: int,
     ) -> None: ...
     def means(self) -> tuple[_F, _F]:
@@ -421,6 +429,19 @@ def optimum_blocks(
     threads: int,
 ) -> None: ...
 
+# -- Points and the planes between regions ------------------------------------------------------------------
+
+def find_regions(
+    x: _F,  # (N, d)
+    h: _F,  # (N, d)
+    plane_x: _F,  # (P, d)
+    plane_h: _F,  # (P, d)
+    border: _F,  # (P,)
+    child: _I,  # (P, 2) a later plane, or −1 − r for region r
+    region: _I,  # (N,) written
+    threads: int,
+) -> None: ...
+
 # -- Q v and Qᵀ v ------------------------------------------------------------------------------------------
 
 class CoarsestProduct:
@@ -446,6 +467,23 @@ class CoarsestProduct:
     ) -> None: ...
     @property
     def nbytes(self) -> int: ...
+
+def walk_recurrence(
+    indptr: NDArray[np.int64],  # (N + 1,)
+    indices: _I,
+    value: NDArray[np.float32],
+    trees: list[CoarsestProduct],
+    share: NDArray[np.float32],  # (n_trees,)
+    scale: NDArray[np.float32],  # (N,)
+    centre: float,
+    radius: float,
+    a: NDArray[np.float32],  # (steps, m)
+    b: NDArray[np.float32],  # (steps, m)
+    rest: NDArray[np.float32],  # (N, m), or (0, m) for none
+    y: NDArray[np.float32],  # (N, m) changed
+    threads: int,
+) -> None:
+    """Y_(n+1) = a_n·((S·Y_n − centre·Y_n)/radius + rest) − b_n·Y_(n−1) from Y_(−1) = 0, Y_0 = y on."""
 
 def weigh_lists(
     divergences: _F,  # (N, k)

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from bvdt import _core
-from helpers.binding_calls import CALLS, NODES, D, N, int32
+from helpers.binding_calls import CALLS, NODES, D, N, int32, other_links
 from helpers.properties import examples
 
 BIG, HUGE = 2**31 - 1, 2**62
-NOT_COVERED = {"build_info", "Cells.means", "Links.transposed"}  # take no argument
+# These take no argument; CellLinks is made by Cells.links.
+NOT_COVERED = {"build_info", "Cells.means", "CellLinks", "Links.transposed"}
 
 
 def put(place, value):
@@ -155,6 +156,16 @@ OWN = {
     "product_blocks": COLUMNS
     | {"order": ORDER, "other": [put(0, -1), put(1, NODES), put(-1, BIG), shorter], "q": [shorter]},
     "product_sparse": {"value": [shorter], "v": [shorter, narrower], "out": [shorter, narrower]},
+    "walk_recurrence": {
+        "value": [shorter],
+        "share": [shorter],
+        "scale": [shorter],
+        "radius": [always(0.0), always(-1.0), always(np.nan)],
+        "a": [shorter, narrower],
+        "b": [shorter, narrower],
+        "rest": [shorter, narrower],
+        "y": [shorter],
+    },
     "spread_points": MESH | {"mass": [always(np.zeros((3, 9), np.float32))]},
     "read_potential": MESH
     | {"potential": [always(np.zeros((9, 3), np.float32))], "out": [shorter, narrower]},
@@ -166,6 +177,14 @@ OWN = {
         "velocity": [shorter, narrower],
         "gain": [shorter, narrower],
         "moved": [shorter, narrower],
+    },
+    "find_regions": {
+        "x": [narrower],
+        "plane_x": [shorter, narrower],
+        "plane_h": [shorter, narrower],
+        "border": [shorter],
+        "child": [put((0, 0), 0), put((1, 1), 1), put((2, 0), 3), put((0, 1), BIG), shorter, narrower],
+        "region": [shorter],
     },
     "split_level dense": SPLIT,
     "split_level sparse": SPLIT,
@@ -182,14 +201,14 @@ OWN = {
         "linkage": [put((0, 0), bad) for bad in (-1, 1, 4, BIG)] + [put((1, 0), 0), put((2, 0), 6), narrower],
         "size": [shorter, always(int32(0, 0, 0, 0, 0))],
         "order": [shorter],
+        **{name: [shorter] for name in ("left", "right", "parent", "start")},
     },
     "dense_group_means": GROUPS
     | {"means": [always(np.zeros((0, D))), always(np.zeros((N + 1, D))), narrower]},
     "group_means": GROUPS | {"n_groups": [always(0), always(-1), always(2), always(N + 1), always(HUGE)]},
     "chunk_neighbors dense": PER_POINT | LISTS | CUT,
     "chunk_neighbors sparse": PER_POINT | LISTS | CUT,
-    "join_neighbors dense": PER_POINT | LISTS | JOINED,
-    "join_neighbors sparse": PER_POINT | LISTS | JOINED,
+    "join_neighbors": PER_POINT | LISTS | JOINED,
     "posting_neighbors": PER_POINT
     | LISTS
     | {"visited": ORDER[:3] + TWICE, "budget": [always(0), always(-HUGE)], "candidates": [always(0)]},
@@ -201,6 +220,15 @@ OWN = {
         "first": [always(-1), always(3)],
         "last": [always(-1), always(3), always(HUGE)],
         "pairs": [always(3), always(0), always(-HUGE)],
+    },
+    "Cells.links": {name: JOINED[name] for name in ("listed", "before")},
+    "Cells.join": LISTS
+    | {
+        "first": [always(-1), always(3)],
+        "last": [always(-1), always(3), always(HUGE)],
+        "pairs": [always(3), always(0), always(-HUGE)],
+        "index": [put((0, 0), -2), put((1, 1), N), put((1, 1), BIG)],
+        "links": [lambda _: other_links()],
     },
     "Cells.search_rows": LISTS
     | CUT
@@ -221,7 +249,7 @@ def spoilings(name):
         if argument in arguments and name in SHARED_NAMES.get(argument, CALLS)
     }
     if name == "pre_order":
-        shared.pop("size")  # filled there
+        shared = {}  # all are filled there
     return [(argument, change) for argument, changes in (shared | own).items() for change in changes]
 
 
@@ -339,7 +367,7 @@ def test_arrays_to_write_to_are_not_converted(name, argument):
     "name",
     [
         *("anchor_grow sparse", "coarsest_sparse", "pair_dots_sparse", "split_level sparse", "group_means"),
-        *("ward_chunks sparse", "chunk_neighbors sparse", "join_neighbors sparse"),
+        *("ward_chunks sparse", "chunk_neighbors sparse", "join_neighbors"),
     ],
 )
 def test_memory_that_is_not_there_is_an_exception(name, threads):

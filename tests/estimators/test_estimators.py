@@ -500,3 +500,15 @@ def test_all_explanations_are_those_of_each(counts, few, mode, prior, monkeypatc
         assert (points[i, n:] == -1).all()
         assert (shares[i, n:] == 0).all()
     assert len(model.explain(X[3] + 0.5, n=2)[0]) <= 2
+
+
+def test_sparse_rows_are_embedded_with_most_of_their_neighbours(monkeypatch):
+    monkeypatch.setattr(bvdt.neighbours.search, "ALL_PAIRS", 100)
+    X = sparse.random_array((400, 60), density=0.2, format="csr", rng=np.random.default_rng(0))
+    options = {"divergence": "squared_euclidean", "random_state": 0}
+    found = bvdt.SpectralEmbedding(**options).fit(X).operator_.near
+    exact = bvdt.transition_matrix(X, near=10, recall=1.0, **options).near
+    assert found.recall.estimate >= 0.9
+    same = [len(np.intersect1d(*pair)) for pair in zip(found.indices, exact.indices, strict=True)]
+    assert np.mean(same) >= 9
+    assert bvdt.SpectralEmbedding(**options).fit(X.toarray()).operator_.near.recall is None

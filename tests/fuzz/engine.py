@@ -219,7 +219,7 @@ class Campaign:
 
     def _listen(self, name: str, child: _Child, counts: Counts, until: float) -> None:
         session, number, recipe = 0, 0, ""
-        trying = False
+        trying, begin = False, time.monotonic()
         while True:
             wait = self.silence if trying else max(self.silence, 120.0)  # a child's imports are no input
             line = child.line(wait)
@@ -232,6 +232,8 @@ class Campaign:
                 return
             kind, *words = json.loads(line)
             if kind == "session":
+                if not session:
+                    until += time.monotonic() - begin  # imports may take all of a short turn
                 session, number, trying = words[0], 0, False
                 if time.monotonic() >= until or self._enough(name, counts):
                     return

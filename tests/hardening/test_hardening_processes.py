@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bvdt
-from bvdt._support import limits, memory
+from bvdt._support import limits, memory, running
 from bvdt._support.running import available_cores, n_threads
 
 LIMIT = 60  # seconds for what takes one
@@ -32,7 +32,10 @@ def run(code, *, env=None, limit=LIMIT):
 
 
 @pytest.mark.slow
-def test_no_more_threads_than_cores():
+def test_no_more_threads_than_cores(monkeypatch):
+    monkeypatch.setattr(running, "SERIAL", 1000)
+    assert n_threads(2, work=999) == 1
+    assert n_threads(200_000, work=1000) == available_cores()
     assert n_threads(200_000) == available_cores() <= (os.cpu_count() or 1)
     code, out, err = run(
         """

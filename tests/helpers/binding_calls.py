@@ -230,6 +230,19 @@ def product_sparse() -> Arguments:
     return csr | {"v": np.ones((D, 2)), "out": np.zeros((N, 2)), "threads": 2}
 
 
+def run_recurrence(**arguments: Any) -> None:
+    tree = _core.CoarsestProduct(**coarsest_product()).symmetric()
+    _core.walk_recurrence(trees=[tree], **arguments)
+
+
+def walk_recurrence() -> Arguments:
+    links = {"indptr": np.arange(N + 1), "indices": int32(*range(N)), "value": np.ones(N, np.float32)}
+    parts = {"share": np.ones(1, np.float32), "scale": np.ones(N, np.float32)}
+    steps = {name: np.ones((3, 2), np.float32) for name in ("a", "b")}
+    columns = {name: np.ones((N, 2), np.float32) for name in ("rest", "y")}
+    return links | parts | {"centre": -0.1, "radius": 0.9} | steps | columns | {"threads": 2}
+
+
 # -- maps --------------------------------------------------------------------------------------------------
 
 
@@ -261,6 +274,15 @@ def move_points() -> Arguments:
     return csr | places | motion | kept | {"threads": 2}
 
 
+# -- regions -----------------------------------------------------------------------------------------------
+
+
+def find_regions() -> Arguments:
+    planes = {name: np.random.default_rng(3).normal(size=(3, D)) for name in ("plane_x", "plane_h")}
+    ways = {"border": np.zeros(3), "child": np.array([[1, 2], [-1, -2], [-3, -4]], np.int32)}
+    return _points(False) | planes | ways | {"region": np.zeros(N, np.int32), "threads": 2}
+
+
 # -- Ward trees --------------------------------------------------------------------------------------------
 
 
@@ -282,7 +304,10 @@ def apply_merges() -> Arguments:
 
 def pre_order() -> Arguments:
     linkage = np.array([[0, 1], [2, 3], [4, 5]], np.int32)
-    return {"linkage": linkage, "size": np.zeros(7, np.int32), "order": np.zeros(4, np.int32)}
+    names = ("size", "left", "right", "parent", "start")
+    return {"linkage": linkage, "order": np.zeros(4, np.int32)} | {
+        name: np.zeros(7, np.int32) for name in names
+    }
 
 
 def dense_group_means() -> Arguments:
@@ -302,11 +327,11 @@ def chunk_neighbors(as_sparse: bool) -> Arguments:
     return _points(as_sparse) | _levels(as_sparse) | _chunks() | _lists() | {"threads": 2}
 
 
-def join_neighbors(as_sparse: bool) -> Arguments:
+def join_neighbors() -> Arguments:
     listed = np.stack([np.roll(np.arange(N), s) for s in (1, 2, 3)], axis=1).astype(np.int32)
     before = np.roll(listed, 1, axis=1)
     links = {"listed": listed, "before": before, "visited": np.arange(N, dtype=np.int32)}
-    return _points(as_sparse) | _levels(as_sparse) | links | _lists() | {"threads": 2}
+    return _points(True) | _levels(True) | links | _lists() | {"threads": 2}
 
 
 def posting_neighbors() -> Arguments:
@@ -324,6 +349,29 @@ def cells_search() -> Arguments:
 
 def search_cells(**arguments: Any) -> None:
     _core.Cells(**cells()).search(**arguments)
+
+
+def cells_links() -> Arguments:
+    arguments = join_neighbors()
+    return {name: arguments[name] for name in ("listed", "before", "threads")}
+
+
+def make_links(**arguments: Any) -> Any:
+    return _core.Cells(**cells()).links(**arguments)
+
+
+def other_links() -> Any:
+    """Links of points in another number of cells."""
+    bounds = {"bounds": np.array([0, N])}
+    return _core.Cells(**cells() | bounds).links(**cells_links())
+
+
+def cells_join() -> Arguments:
+    return {"links": make_links(**cells_links())} | cells_search()
+
+
+def join_cells(**arguments: Any) -> None:
+    _core.Cells(**cells()).join(**arguments)
 
 
 def cells_search_rows() -> Arguments:
@@ -378,9 +426,11 @@ CALLS: dict[str, Call] = {
     "blend_rows": Call(_core.blend_rows, blend_rows),
     "product_blocks": Call(_core.product_blocks, product_blocks),
     "product_sparse": Call(_core.product_sparse, product_sparse),
+    "walk_recurrence": Call(run_recurrence, walk_recurrence),
     "spread_points": Call(_core.spread_points, spread_points),
     "read_potential": Call(_core.read_potential, read_potential),
     "move_points": Call(_core.move_points, move_points),
+    "find_regions": Call(_core.find_regions, find_regions),
     **_both(_core.split_level, split_level),
     **_both(_core.ward_chunks, ward_chunks),
     "apply_merges": Call(_core.apply_merges, apply_merges),
@@ -388,9 +438,11 @@ CALLS: dict[str, Call] = {
     "dense_group_means": Call(_core.dense_group_means, dense_group_means),
     "group_means": Call(_core.group_means, group_means),
     **_both(_core.chunk_neighbors, chunk_neighbors),
-    **_both(_core.join_neighbors, join_neighbors),
+    "join_neighbors": Call(_core.join_neighbors, join_neighbors),
     "posting_neighbors": Call(_core.posting_neighbors, posting_neighbors),
     "Cells": Call(_core.Cells, cells),
     "Cells.search": Call(search_cells, cells_search),
+    "Cells.links": Call(make_links, cells_links),
+    "Cells.join": Call(join_cells, cells_join),
     "Cells.search_rows": Call(search_rows, cells_search_rows),
 }

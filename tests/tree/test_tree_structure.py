@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from scipy.cluster.hierarchy import is_valid_linkage, leaves_list, linkage
 
 from bvdt import Tree
@@ -156,3 +157,18 @@ def test_what_is_not_known_to_be_a_tree_is_validated():
     broken = Tree(good.left, good.right, good.parent, good.size, good.start, [0, 0, 1])
     with pytest.raises(ValueError, match="each of 0…2 once"):
         broken.ensured()
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("n", [2, 3, 50])
+def test_links_of_merges_are_those_of_the_sizes(n):
+    rng = np.random.default_rng(n)
+    live, merges = list(range(n)), []
+    while len(live) > 1:
+        rng.shuffle(live)
+        merges.append([live.pop(), live.pop()])
+        live.append(n + len(merges) - 1)
+    tree = Tree.from_merges(merges).validate()
+    twin = Tree.from_sizes(tree.size, tree.order)
+    for name in ("left", "right", "parent", "start"):
+        assert_array_equal(getattr(tree, name), getattr(twin, name))

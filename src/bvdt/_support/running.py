@@ -11,6 +11,9 @@ import numpy as np
 
 from . import limits
 
+# About a millisecond: on a busy machine threads wait for each other longer, and spin meanwhile.
+SERIAL = 1 << 20
+
 _state = {"forked": False, "team": False}  # whether this process, or the one it was forked from, had threads
 
 
@@ -22,13 +25,17 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def n_threads(n_jobs: int | None) -> int:
+def n_threads(n_jobs: int | None, work: float = math.inf) -> int:
     """Number of threads for ``n_jobs``: None or −1 is every core this process may use, −2 all but one, …
+
+    ``work``: additions or so that are to be done; for less than ``SERIAL`` it is one thread.
 
     None also obeys ``OMP_NUM_THREADS``. More than there are cores is as many as there are cores. A forked
     process runs on one thread: OpenMP's other threads stayed behind, and it would wait for them for ever.
     """
     threads = _wanted(n_jobs)
+    if work < SERIAL:
+        return 1
     if _state["forked"] and (n_jobs is None or _state["team"]):
         return 1
     _state["team"] |= threads > 1

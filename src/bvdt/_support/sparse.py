@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .running import n_threads
 
-SERIAL = 1 << 16  # multiplications below which threads would cost more than they bring
+SERIAL = 1 << 20  # multiplications, 0.3 ms, below which threads would cost more than they bring
 
 
 def sparse_times(A: Any, V: NDArray[Any], n_jobs: int | None = None) -> NDArray[Any]:  # (n, d), (d, m)

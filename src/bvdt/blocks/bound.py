@@ -41,13 +41,15 @@ def bound_curve(
     dbar, bandwidth = checked_problem(mean_divergence, bandwidth)
     blocks = () if partition.is_coarsest else (partition.first, partition.cols)
     kernel: Any = _core.curve_coarsest if partition.is_coarsest else _core.curve_blocks
-    return Curve(bandwidth, *kernel(tree.size, tree.parent, *blocks, dbar, bandwidth, n_threads(n_jobs)))
+    threads = n_threads(n_jobs, 32 * len(dbar))
+    return Curve(bandwidth, *kernel(tree.size, tree.parent, *blocks, dbar, bandwidth, threads))
 
 
 def coarsest_curve(size: Int, parent: Int, dbar: Float, bandwidth: float, n_jobs: int | None) -> Curve:
     """``bound_curve`` of the coarsest partition, from the tree's arrays alone."""
     dbar, bandwidth = checked_problem(dbar, bandwidth)
-    return Curve(bandwidth, *_core.curve_coarsest(size, parent, dbar, bandwidth, n_threads(n_jobs)))
+    threads = n_threads(n_jobs, 32 * len(dbar))
+    return Curve(bandwidth, *_core.curve_coarsest(size, parent, dbar, bandwidth, threads))
 
 
 def bound_constant(lifted: Lifted, bandwidth: float = 1.0) -> float | None:

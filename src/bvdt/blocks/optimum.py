@@ -55,7 +55,8 @@ def optimum(
     q, value, below = np.empty(partition.n_blocks), np.empty(tree.n_nodes), np.empty(tree.n_nodes)
     blocks = () if partition.is_coarsest else (partition.first, partition.cols)
     kernel: Any = _core.optimum_coarsest if partition.is_coarsest else _core.optimum_blocks
-    kernel(tree.size, tree.parent, *blocks, dbar, bandwidth, q, value, below, n_threads(n_jobs))
+    threads = n_threads(n_jobs, 32 * len(dbar))
+    kernel(tree.size, tree.parent, *blocks, dbar, bandwidth, q, value, below, threads)
     return Optimum(q, value, below)
 
 

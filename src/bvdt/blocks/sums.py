@@ -22,7 +22,7 @@ _BATCH = 1 << 24  # stored values summed at once
 
 def sums_by_node(values: Float, tree: Tree, n_jobs: int | None = None) -> Float:  # (N,) -> (2N−1,)
     """Sum of a value over the points of every node: U(A) and W(B) (theory: Block sums)."""
-    return _core.node_sums(values, tree.size, tree.order, n_threads(n_jobs))
+    return _core.node_sums(values, tree.size, tree.order, n_threads(n_jobs, 8 * tree.n_nodes))
 
 
 def block_divergences(
@@ -35,7 +35,7 @@ def block_divergences(
     U, W = sums_by_node(lifted.u, tree, n_jobs), sums_by_node(lifted.w, tree, n_jobs)
     tree_arrays = (tree.size, tree.start, tree.order) if lifted.is_sparse else (tree.size, tree.order)
     kernel: Any = _core.coarsest_sparse if lifted.is_sparse else _core.coarsest_dense
-    kernel(*lifted.arrays, U, W, *tree_arrays, out, n_threads(n_jobs))
+    kernel(*lifted.arrays, U, W, *tree_arrays, out, n_threads(n_jobs, 8 * lifted.n_values))
     return out[1:]
 
 

@@ -26,6 +26,7 @@ from .._support.progress import Progress, stage
 from ..sharded.executors import Place, Spent
 from .staying import PREFIX, Staying
 
+_TOGETHER = 8  # quick calls in one task
 _LOOK = 1.0  # seconds between two looks at the workers
 
 
@@ -112,6 +113,27 @@ class DaskExecutor:
             self._wait(futures, title, advance)
         return list(self.client.gather(futures))
 
+    def tell(
+        self,
+        title: str,
+        function: Callable[..., Any],
+        *arguments: Sequence[Any],
+        at: Sequence[Place] | None = None,
+    ) -> list[Any]:
+        """One task for several calls at a place: a task takes two milliseconds, these calls take less."""
+        groups = _together(at or [None] * len(arguments[0]))
+        columns = [[[given[k] for k in group] for group in groups] for given in arguments]
+        places = None if at is None else [at[group[0]] for group in groups]
+        answers = self.gather(self.map(title, one_by_one, [function] * len(groups), *columns, at=places))
+        out: list[Any] = [None] * len(arguments[0])
+        for group, told in zip(groups, answers, strict=True):
+            for number, answer in zip(group, told, strict=True):
+                out[number] = answer
+        return out
+
+    def told(self, references: Sequence[Future], number: int, at: Sequence[Place] | None) -> list[Any]:
+        return self.tell(_title(list(references)), operator.itemgetter(number), references, at=at)
+
     def _wait(self, futures: list[Future], title: str, advance: Callable[[int], None]) -> None:
         """Until all are there; an error of one is raised at once, and so is the want of workers."""
         done: SimpleQueue[Future] = SimpleQueue()  # (``distributed.wait`` would need a default client)
@@ -176,6 +198,23 @@ def _keys(title: str, count: int, prefix: str = "bvdt") -> list[str]:
 
 def identity(value: Any) -> Any:
     return value
+
+
+def one_by_one(function: Callable[..., Any], *arguments: list[Any]) -> list[Any]:
+    """Several calls as one task."""
+    return [function(*given) for given in zip(*arguments, strict=True)]
+
+
+def _together(at: Sequence[Place]) -> list[list[int]]:
+    """Numbers of calls at the same place, a few in each list."""
+    here: dict[Place, list[int]] = {}
+    for number, place in enumerate(at):
+        here.setdefault(place, []).append(number)
+    return [
+        numbers[first : first + _TOGETHER]
+        for numbers in here.values()
+        for first in range(0, len(numbers), _TOGETHER)
+    ]
 
 
 def _title(futures: list[Future]) -> str:

@@ -45,6 +45,19 @@ class LabelPropagation:
         Products taken.
     operator_ : DaskOperator
         To be given to ``fit`` for other labels of the same points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bvdt.dask
+    >>> X = np.concatenate([np.random.default_rng(0).normal(size=(300, 3)) + c for c in (0, 9)])
+    >>> y = np.array([""] * 600, dtype="U4")
+    >>> y[0], y[-1] = "low", "high"
+    >>> model = bvdt.dask.LabelPropagation("squared_euclidean", memory_limit="1GiB", random_state=0).fit(X, y)
+    >>> model.transduction_.compute()[[1, -2]].tolist()
+    ['low', 'high']
+    >>> model.predict(np.full((1, 3), 8.0)).compute().tolist()
+    ['high']
     """
 
     classes_: NDArray[Any]

@@ -18,6 +18,14 @@ def text_features(texts: Any, n_features: int = 2**16, **options: Any) -> Any:
     texts : Dask bag or Series of strings.
     n_features : columns that words are hashed into; two words may share one.
     options : of scikit-learn's ``HashingVectorizer``, such as ``stop_words="english"``.
+
+    Examples
+    --------
+    >>> import dask.bag
+    >>> import bvdt.dask
+    >>> texts = dask.bag.from_sequence(["a heron by the lake", "rain over the lake"], npartitions=2)
+    >>> bvdt.dask.text_features(texts, n_features=1024).shape
+    (2, 1024)
     """
     import dask.array as da
 

@@ -25,6 +25,19 @@ class DaskOperator(ShardedOperator):
 
     See :class:`bvdt.sharded.ShardedOperator`. ``op @ v`` of a Dask array is a Dask array, and nothing but one
     number per shard and column goes through the driver.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> import bvdt.dask
+    >>> X = np.random.default_rng(0).normal(size=(600, 3))
+    >>> op = bvdt.dask.transition_matrix(X, "squared_euclidean", memory_limit="1GiB", shard_points=200)
+    >>> type(op @ da.ones(600)).__name__, bool(np.allclose(op @ np.ones(600), 1))
+    ('Array', True)
+    >>> v = op.columns(np.eye(600)[:, :2])  # stays with the shards
+    >>> op.to_array(op.times(v, "transpose")).shape
+    (600, 2)
     """
 
     def __matmul__(self, other: Any) -> Any:
@@ -98,8 +111,8 @@ def transition_matrix(
     X : Dask array (N, d) of dense or CSR parts, Dask DataFrame of numbers, or an array, which may be mapped
         from a file.
     divergence, bandwidth, smoothing, near : those of ``bvdt.transition_matrix``.
-    shard_points : points that are kept and worked on in one place; None: 250 000, or 60 000 for sparse data,
-        and about eight shards at least from 32 768 points on.
+    shard_points : points that are kept and worked on in one place; None: 500 000, or 60 000 for sparse data,
+        fewer of many columns, and about eight shards at least from 32 768 points on.
     random_state : the same seed gives the same bytes for any number of workers and any cut of X into parts.
     client : a ``distributed.Client``; None for the current one.
     memory_limit : without a cluster, on this machine alone: bytes, or "6GiB", beyond which results are kept
@@ -108,6 +121,19 @@ def transition_matrix(
     n_jobs : threads of one task; None: 1 on a cluster, all cores without.
     retries : how often work begins again that was lost with its worker, beyond what Dask itself tolerates.
     progress : True writes the progress on stderr; a callable is told it as ``progress(stage, done, total)``.
+
+    Examples
+    --------
+    With a cluster, ``client=distributed.Client(...)`` instead of the memory limit.
+
+    >>> import dask.array as da
+    >>> import bvdt.dask
+    >>> X = da.random.default_rng(0).normal(size=(2000, 3), chunks=(500, 3))
+    >>> op = bvdt.dask.transition_matrix(
+    ...     X, "squared_euclidean", memory_limit="1GiB", shard_points=500, random_state=0
+    ... )
+    >>> op.shape, op.n_blocks
+    ((2000, 2000), 3998)
     """
     executor = executor_for(client, memory_limit, folder, n_jobs, retries, progress)
     slabs = slabs_of(X, executor)
@@ -170,6 +196,18 @@ def propagate_labels(
     """Label propagation, Eq. (29): y ← α·Q·y + (1 − α)·y⁰, ``n_iter`` times; as ``bvdt.propagate_labels``.
 
     A Dask array gives a Dask array, an array an array; in between the labels stay with the points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bvdt.dask
+    >>> X = np.concatenate([np.random.default_rng(0).normal(size=(300, 3)) + c for c in (0, 9)])
+    >>> op = bvdt.dask.transition_matrix(X, "squared_euclidean", memory_limit="1GiB", shard_points=200)
+    >>> Y0 = np.zeros((600, 2))
+    >>> Y0[0, 0] = Y0[-1, 1] = 1  # one label of each kind
+    >>> labels = bvdt.dask.propagate_labels(op, Y0, alpha=0.9).argmax(axis=1)
+    >>> np.bincount(labels).tolist()
+    [300, 300]
     """
     if is_dask(Y0):
         scores = op.to_dask(propagate(op, op.from_dask(Y0), alpha, n_iter, tol))

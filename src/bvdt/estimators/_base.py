@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -34,6 +35,7 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
 
     near: int
     operator_: Any
+    _recall: float | None = None  # of sparse rows' neighbours; None: a fixed effort that serves labels
 
     def _fit_operator(self, X: Any, operator: Any) -> Any:
         """Set ``operator_``: from X, or the given one, beside which X only says what the features are."""
@@ -44,7 +46,8 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         if operator is None:
             arguments = {name: getattr(self, name) for name in _PARAMETERS}
             arguments["near"] = min(self.near, X.shape[0] - 1)  # few points: all others are near
-            self.operator_ = transition_matrix(X, **arguments)
+            recall = self._recall if issparse(X) else None  # the fixed effort finds nearly all of dense rows'
+            self.operator_ = transition_matrix(X, recall=recall, **arguments)
             return self.operator_
         self.operator_ = as_square(operator)
         if X is None:

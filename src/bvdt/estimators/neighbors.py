@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._support.arrays import Float, Int, checked_integer
 from .._support.running import generator
-from ..divergences import BregmanDivergence, get
+from ..divergences import NAMES, BregmanDivergence, get
 from ..lifting import Lifted, lift
 from ..neighbours import NeighbourIndex, Recall, checked_recall, swapped
 from ._base import checked
@@ -32,7 +32,6 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     smoothing: float | str | ArrayLike
     random_state: Any
     n_jobs: int | None
-    recall_: Recall
     n_samples_fit_: int
 
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -45,8 +44,14 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         self._lifting = lifted.lifting
         self.n_samples_fit_ = lifted.n_points
         self._index = self._indexed(self._sided(lifted), min(self._k(None), lifted.n_points - 1))
-        self.recall_ = cast(Recall, self._index.recall)  # one was asked for
         return self
+
+    @property
+    def recall_(self) -> Recall:
+        """What lists of new points reach; once those of the fitted points were asked for, what they do."""
+        if not hasattr(self, "_index"):
+            raise AttributeError(f"recall_ needs a fitted {type(self).__name__}; call fit first")
+        return cast(Recall, self._index.recall)  # one was asked for
 
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
@@ -91,7 +96,12 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
 
     def _divergence(self) -> BregmanDivergence:
         metric = self.metric
-        return get(_DISTANCES.get(metric, metric) if isinstance(metric, str) else metric)
+        if not isinstance(metric, str):
+            return get(metric)
+        names = sorted({*_DISTANCES, *NAMES})
+        if metric not in names:
+            raise ValueError(f"metric needs a divergence or a name of {names}; got {metric!r}")
+        return get(_DISTANCES.get(metric, metric))
 
     def _sided(self, lifted: Lifted) -> Lifted:
         return lifted if self.side == "right" else swapped(lifted)
@@ -141,7 +151,8 @@ class NearestNeighbors(_Neighbours):
     Attributes
     ----------
     recall_ : Recall
-        ``estimate``, ``low`` and ``high`` of its 95 % interval, and ``n_rows`` that it was measured on.
+        ``estimate``, ``low`` and ``high`` of its 95 % interval, and ``n_rows`` that it was measured on: of
+        lists of new points, and of the fitted points' own once those were asked for.
     n_samples_fit_ : int
     n_features_in_ : int
     feature_names_in_ : array of str

@@ -85,6 +85,11 @@ class Lifted:
     lifting: Lifting | None = None
 
     @property
+    def n_values(self) -> int:
+        """Numbers that x holds: a measure of the work of reading them all."""
+        return int(self.X.nnz if self.is_sparse else self.X.size)
+
+    @property
     def n_points(self) -> int:
         return len(self.u)
 

@@ -21,7 +21,8 @@ def pair_dots(X: Any, H: Any, a: NDArray[Any], b: NDArray[Any], n_jobs: int | No
     is_sparse = sparse.issparse(X)
     arrays = (*_csr_arrays(X), *_csr_arrays(H), X.shape[1]) if is_sparse else (X, H)
     kernel: Any = _core.pair_dots_sparse if is_sparse else _core.pair_dots_dense
-    kernel(*arrays, *pairs, out, n_threads(n_jobs))
+    per_pair = X.nnz / max(X.shape[0], 1) if is_sparse else X.shape[1]
+    kernel(*arrays, *pairs, out, n_threads(n_jobs, len(a) * per_pair))
     return out
 
 

@@ -6,6 +6,7 @@ fewer (:mod:`.projection`), and the best of those ranked again by the divergence
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,13 +47,17 @@ class CellIndex:
 
     @classmethod
     def of(
-        cls, lifted: Lifted, projection: Projection | None, rng: np.random.Generator, n_jobs: int | None
+        cls,
+        lifted: Lifted,
+        projected: tuple[Projection, Lifted] | None,
+        rng: np.random.Generator,
+        n_jobs: int | None,
     ) -> CellIndex:
-        """The centres cut into cells of at most ``CELL``."""
-        points = lifted if projection is None else projection(lifted)
+        """The centres cut into cells of at most ``CELL``, as they are or projected."""
+        projection, points = (None, lifted) if projected is None else projected
         order, bounds = cut_into_chunks(points, CELL, rng, n_jobs)
         arrays = (points.X, points.H, points.u, points.w, order, bounds)
-        cells = _core.Cells(*arrays, n_threads(n_jobs))
+        cells = _core.Cells(*arrays, n_threads(n_jobs, 16 * points.n_values))
         return cls(lifted, projection, points, order, bounds, cells, n_jobs)
 
     @property
@@ -64,17 +69,45 @@ class CellIndex:
 
     def search_all(self, k: int, effort: Effort, progress: Progress = False) -> tuple[Int, Float]:
         """Lists of all points, without themselves."""
-        index, divergence = _empty(self.lifted.n_points, self._width(k, effort))
+        width = self._width(k, effort)
+        return self.finished(None, *self.compare_all(width, max(effort.pairs, width + 1), progress), k)
+
+    def compare_all(
+        self, width: int, pairs: int, progress: Progress = False
+    ) -> tuple[Int, Float]:  # (N, width) ×2
+        """Lists of all points as they are compared, not ranked again."""
+        index, divergence = lists = _empty(self.lifted.n_points, width)
+        for first, last, threads in self._stretches("nearest centres", progress):
+            self.cells.search(first, last, pairs, index, divergence, threads)
+        return lists
+
+    def join_all(
+        self, listed: Int, before: Int, pairs: int, lists: tuple[Int, Float], progress: Progress = False
+    ) -> None:
+        """Offers all points the links of their links; ``listed`` is a copy of the lists' indices."""
+        links = self.cells.links(listed, before, n_threads(self.n_jobs))
+        for first, last, threads in self._stretches("neighbours of neighbours", progress):
+            self.cells.join(links, first, last, pairs, *lists, threads)
+
+    def finished(
+        self, rows: NDArray[Any] | None, index: Int, divergence: Float, k: int
+    ) -> tuple[Int, Float]:  # (n, k) ×2
+        """The k best of the lists of some points (all, if None), ranked again if they were projected."""
+        if self.projection is None:
+            return np.ascontiguousarray(index[:, :k]), np.ascontiguousarray(divergence[:, :k])
+        return self._ranked_again(
+            self.lifted if rows is None else taken(self.lifted, rows), index, divergence, k
+        )
+
+    def _stretches(self, what: str, progress: Progress) -> Iterator[tuple[int, int, int]]:
+        """Cells first … last − 1 and threads: short kernel calls, so that Ctrl-C is answered between them."""
         threads, n_cells = n_threads(self.n_jobs), len(self.bounds) - 1
-        step = 512 * threads  # short kernel calls, so that Ctrl-C is answered between them
-        with stage(progress, "nearest centres", n_cells) as advance:
+        step = 512 * threads
+        with stage(progress, what, n_cells) as advance:
             for first in range(0, n_cells, step):
                 last = min(first + step, n_cells)
-                self.cells.search(
-                    first, last, max(effort.pairs, index.shape[1] + 1), index, divergence, threads
-                )
+                yield first, last, threads
                 advance(last - first)
-        return self._ranked_again(self.lifted, index, divergence, k)
 
     def search_own(self, chosen: NDArray[Any], k: int, effort: Effort) -> tuple[Int, Float]:
         """Lists of the chosen points, without themselves; as ``search_all`` finds them."""

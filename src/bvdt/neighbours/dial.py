@@ -79,8 +79,9 @@ def sampled_rows(n: int, rng: np.random.Generator) -> NDArray[np.intp]:
 
 def choose_projection(
     lifted: Lifted, truth: Truth, recall: float, rng: np.random.Generator
-) -> tuple[Projection | None, int]:
-    """The cheapest projection that keeps the true neighbours, and how many must be ranked again; or None, k.
+) -> tuple[tuple[Projection, Lifted] | None, int]:
+    """The cheapest projection that keeps the true neighbours, with the points in it, and how many must be
+    ranked again; or None, k.
 
     Half of the misses that the recall allows are the projection's.
     """
@@ -88,13 +89,17 @@ def choose_projection(
     best: tuple[float, int, int] = (_FIRST_PAIRS * d * _COMPARED, 0, k)
     widest = principal(lifted, min(RANKS[-1], d), rng)
     some = truth._part(slice(None, _TRIED))
-    lists = estimated_ranks(widest(lifted), some, [r for r in RANKS if 2 * r <= d])
+    projected = widest(lifted)
+    lists = estimated_ranks(projected, some, [r for r in RANKS if 2 * r <= d])
     for r, rank in lists.items():
         ranked = max(k, int(np.quantile(rank, 1 - (1 - recall) / 2, method="higher")) + 1)
         cost = _FIRST_PAIRS * r * _COMPARED + ranked * d * _RANKED
         if ranked < _LONGEST and cost < best[0]:
             best = cost, r, ranked
-    return (widest.leading(best[1]) if best[1] else None), best[2]
+    if not best[1]:
+        return None, best[2]
+    projection = widest.leading(best[1])
+    return (projection, projection.leading_of(projected)), best[2]
 
 
 def estimated_ranks(
@@ -125,10 +130,11 @@ def needed_pairs(index: CellIndex, truth: Truth) -> NDArray[np.intp]:  # (m, k)
     return np.asarray(np.take_along_axis(held, np.take_along_axis(place, index.cell_of[truth.indices], 1), 1))
 
 
-def choose_effort(index: CellIndex, truth: Truth, ranked: int, recall: float) -> Effort:
-    """The least effort that surely reaches the recall on these rows."""
+def choose_effort(
+    index: CellIndex, truth: Truth, needed: NDArray[np.intp], ranked: int, recall: float
+) -> Effort:
+    """The least effort that surely reaches the recall on these rows; ``needed`` as by ``needed_pairs``."""
     k, n = truth.k, index.lifted.n_points
-    needed = needed_pairs(index, truth)
     tried = np.quantile(needed, np.linspace(recall, 1, 20), method="higher")
     sure = (pairs for pairs in tried if surely((needed <= pairs).sum(axis=1), k) >= recall)
     effort = Effort(int(next(sure, tried[-1])), ranked)

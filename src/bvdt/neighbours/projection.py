@@ -16,6 +16,7 @@ from .._support.arrays import Float
 from ..lifting import Lifted
 
 SAMPLE = 4000  # rows that the directions are found on
+_SMALL = 1500  # columns up to which all eigenvectors are found: no slower than a few steps
 _STEPS = 4
 
 
@@ -31,6 +32,13 @@ class Projection:
         """The same with its first r directions only."""
         return Projection(np.ascontiguousarray(self.directions[:, :r]), self.mean_x, self.mean_h)
 
+    def leading_of(self, projected: Lifted) -> Lifted:
+        """Points that a projection with more directions was applied to, in this one's."""
+        r = self.directions.shape[1]
+        X = np.ascontiguousarray(projected.X[:, :r])
+        H = X if projected.H is projected.X else np.ascontiguousarray(projected.H[:, :r])
+        return Lifted(projected.u, projected.w, X, H)
+
     def __call__(self, lifted: Lifted) -> Lifted:
         """The points in r coordinates; what the means take part in is moved into u and w, exactly."""
         # ⟨x, h⟩ = ⟨x − x̄, h − h̄⟩ + ⟨x̄, h⟩ + ⟨x, h̄⟩ − ⟨x̄, h̄⟩
@@ -38,7 +46,8 @@ class Projection:
         H = X if lifted.H is lifted.X else (lifted.H - self.mean_h) @ self.directions
         w = lifted.w - lifted.H @ self.mean_x
         u = lifted.u - lifted.X @ self.mean_h + self.mean_x @ self.mean_h
-        return Lifted(u, w, np.ascontiguousarray(X), np.ascontiguousarray(H))
+        X = np.ascontiguousarray(X)
+        return Lifted(u, w, X, X if lifted.H is lifted.X else np.ascontiguousarray(H))
 
 
 def principal(lifted: Lifted, most: int, rng: np.random.Generator) -> Projection:
@@ -63,7 +72,7 @@ def _leading_vectors(moments: Float, most: int, rng: np.random.Generator) -> Flo
     """Eigenvectors of the largest eigenvalues; a few steps of subspace iteration are enough to rank by."""
     d = len(moments)
     width = min(d, most + 16)
-    if 2 * width > d:
+    if d <= _SMALL or 2 * width > d:
         return np.ascontiguousarray(np.linalg.eigh(moments)[1][:, ::-1][:, :most])
     basis = rng.standard_normal((d, width))
     for _ in range(_STEPS):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,12 @@ from .._support.arrays import Float, Int
 from .._support.progress import Progress
 from .._support.running import n_threads
 from ..lifting import Lifted
-from .cells import CellIndex, Effort, ranked_again
+from ..tree import cut_into_chunks
+from .cells import CELL, CellIndex, Effort, ranked_again
 from .chunks import search_by_rule, search_sparse
-from .dial import FEW, Truth, choose_effort, choose_projection, measured, more
+from .dial import FEW, Truth, choose_effort, choose_projection, measured, more, needed_pairs
 from .exact import exact_lists
+from .links import EXTRA, Plan, choose_plan, linked_lists
 from .recall import Recall, surely
 
 ALL_PAIRS = 3000  # points up to which all pairs are compared
@@ -44,6 +48,8 @@ class NeighbourIndex:
         self.cells: CellIndex | None = None
         self.effort = Effort(lifted.n_points, k)
         self._lists: tuple[Int, Float] | None = None
+        self.plan: Plan | None = None  # where links are cheaper than comparisons
+        self._by_links: Callable[[Progress], tuple[tuple[Int, Float], Recall] | None] | None = None
         if recall is not None:
             recall = checked_recall(recall)
         if lifted.n_points <= ALL_PAIRS:
@@ -75,14 +81,20 @@ class NeighbourIndex:
             choosing, telling = Truth.by_cells(cells, k, rng).halves()
         else:
             choosing, telling = Truth.of(lifted, k, rng).halves()
-            projection, ranked = choose_projection(lifted, choosing, recall, rng)
-            cells = CellIndex.of(lifted, projection, rng, self.n_jobs)
-        effort = choose_effort(cells, choosing, ranked, recall)
+            projected, ranked = choose_projection(lifted, choosing, recall, rng)
+            cells = CellIndex.of(lifted, projected, rng, self.n_jobs)
+        needed = needed_pairs(cells, choosing)
+        effort = choose_effort(cells, choosing, needed, ranked, recall)
         reached = measured(cells, telling, effort)
         while reached.estimate < recall and effort.pairs < n:
             effort = more(effort, n)
             reached = measured(cells, telling, effort)
         self.cells, self.effort, self.recall = cells, effort, reached
+        width = min(max(effort.ranked if cells.projection else k, k + EXTRA), n - 1)
+        plan = choose_plan(cells, choosing, needed, effort, width, recall)
+        if plan.passes:
+            self.plan = plan
+            self._by_links = partial(linked_lists, cells, plan, width, (choosing, telling), recall)
 
     def _search_sparse(self, recall: float, rng: np.random.Generator, progress: Progress) -> None:
         lifted, k = self.lifted, self.k
@@ -119,6 +131,10 @@ class NeighbourIndex:
         return index[:rows], divergence[:rows]
 
     def _search(self, progress: Progress) -> tuple[Int, Float]:
+        found = self._by_links(progress) if self._by_links is not None else None
+        if found is not None:
+            lists, self.recall = found
+            return lists
         if self.cells is not None:
             return self.cells.search_all(self.k, self.effort, progress)
         if self.lifted.n_points <= ALL_PAIRS:
@@ -162,7 +178,11 @@ def checked_recall(recall: Any) -> float:
 def _all_pairs(lifted: Lifted, k: int, n_jobs: int | None) -> tuple[Int, Float]:
     n = lifted.n_points
     index, divergence = np.full((n, k), -1, np.int32), np.full((n, k), np.inf)
-    one = np.arange(n, dtype=np.int32), np.array([0, n])
-    call = (*lifted.arrays, lifted.u, lifted.w, *one, index, divergence, n_threads(n_jobs))
+    order = np.arange(n, dtype=np.int32)
+    if not lifted.is_sparse:  # near points side by side: lists are nearly done at once, whatever the seed
+        order = cut_into_chunks(lifted, CELL, np.random.default_rng(0), 1)[0]
+    one = order, np.array([0, n])
+    threads = n_threads(n_jobs, lifted.n_values * n / 128)  # so many at once
+    call = (*lifted.arrays, lifted.u, lifted.w, *one, index, divergence, threads)
     _core.chunk_neighbors(*call)
-    return ranked_again(lifted, lifted, index, k, n_jobs)
+    return ranked_again(lifted, lifted, index, k, n_jobs) if lifted.is_sparse else (index, divergence)

@@ -6,6 +6,7 @@ from .exact import exact_rows, exact_transition_matrix
 from .forest import ForestOperator
 from .near_field import NearField, near_weights
 from .ordered import OrderedWalk, in_tree_order, ordered_walk
+from .ordered_symmetrized import OrderedSymmetrized, symmetrized_in_order
 from .products import CoarsestProduct
 from .single_tree import TransitionOperator
 from .symmetrized import SymmetrizedOperator
@@ -15,6 +16,7 @@ __all__ = [
     "CoarsestProduct",
     "ForestOperator",
     "NearField",
+    "OrderedSymmetrized",
     "OrderedWalk",
     "RealOperator",
     "SymmetrizedOperator",
@@ -25,5 +27,6 @@ __all__ = [
     "in_tree_order",
     "near_weights",
     "ordered_walk",
+    "symmetrized_in_order",
     "transition_matrix",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,11 @@ class ForestOperator(WalkOperator):
         self.tree, self.lifted, self.n_jobs = first.tree, first.lifted, first.n_jobs
         self.bandwidth = first.bandwidth
         self._cache: dict[str, Any] = {}
+
+    @cached_property
+    def lower_bound(self) -> float:  # type: ignore[override]  # asked for by few, so found when it is
         bounds = [member.lower_bound for member in self._members]
-        self.lower_bound = float(self.weights @ bounds) if near is None else float(self.row_values().sum())
+        return float(self.weights @ bounds) if self.near is None else float(self.row_values().sum())
 
     @property
     def members(self) -> tuple[TransitionOperator, ...]:

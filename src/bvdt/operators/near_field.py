@@ -16,7 +16,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from .. import _core
 from .._support.arrays import Float, Int, checked_integer
@@ -94,10 +96,9 @@ class NearField:
 
     @cached_property
     def matrix(self) -> Any:  # CSR (N, N)
-        """λ_i·S_i as a sparse matrix in double precision; products read :mod:`.links` instead."""
+        """λ_i·S_i as a sparse matrix; products read :mod:`.links` instead, whose weights it has."""
         found = self.indices >= 0
-        weight = near_weights(self.divergences)
-        weight *= 1.0 - self.far_share[:, None]
+        weight = UNIT * self.whole_weights()[0]
         first = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
         n_points = len(self.indices)
         return sparse.csr_array((weight[found], self.indices[found], first), shape=(n_points, n_points))
@@ -115,6 +116,11 @@ class NearField:
     def whole_weights(self, rows: slice = slice(None), n_jobs: int | None = None) -> tuple[Int, RowSums]:
         """λ·S of some rows in ``UNIT``s, 0 where there is nobody; rows sum to λ exactly. And their sums."""
         return whole_weights(self.divergences[rows], self._units, n_jobs)
+
+    @cached_property
+    def parts(self) -> NDArray[np.intp]:  # (N,)
+        """Number of each point's connected part."""
+        return np.asarray(connected_components(self.matrix, directed=False)[1], np.intp)
 
     def row_values(self, bandwidth: float, n_jobs: int | None = None) -> Float:  # (N,)
         """−Σ_j S_ij·(d_ij/β + log S_ij): what S_i alone gives of the row's bound; 0 without a neighbour."""

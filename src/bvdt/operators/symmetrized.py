@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import diags_array
+from scipy.sparse import csr_array
 
 from .._support.arrays import Float
 from .base import RealOperator
@@ -82,13 +82,29 @@ class SymmetrizedOperator(RealOperator):
             other._unreached, other._beside = place[self._unreached], self._beside[order]
         return other
 
-    def scaled(self, links: Any) -> Any:  # sparse (N, N) -> CSR (N, N)
+    @property
+    def unreached(self) -> NDArray[np.intp] | None:
+        """The few points whose rows count next to nothing."""
+        return self._unreached
+
+    @property
+    def beside(self) -> Float:  # (N, n_unreached)
+        """Their links with all points, of the mean with the transpose."""
+        return self._beside
+
+    @property
+    def scale(self) -> Float:  # (N,)
+        """D^(−1/2), 0 where there is no link."""
+        return self._scale
+
+    def scaled(self, links: Any) -> Any:  # CSR (N, N) -> CSR (N, N)
         """D^(−1/2)·links·D^(−1/2) of a sparse part of (Q + Qᵀ)/2, without the few unreached points' links."""
         scale = self._scale.copy()
         if self._unreached is not None:
             scale[self._unreached] = 0
-        diagonal = diags_array(scale)
-        return (diagonal @ links @ diagonal).tocsr()
+        data = links.data * np.repeat(scale, np.diff(links.indptr))
+        data *= scale[links.indices]
+        return csr_array((data, links.indices, links.indptr), shape=links.shape)
 
     def shifted(
         self, V: NDArray[Any], alpha: float, out: NDArray[Any] | None = None

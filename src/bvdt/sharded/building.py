@@ -84,7 +84,7 @@ def build_shards(
     """One valid tree over all rows, in pieces: the shards' own trees, and the sums for the top one."""
     rng = generator(random_state)
     found = survey(executor, slabs, lengths, get(divergence), smoothing, rng)
-    most, usual = sizes(found.n_points, found.lifting.sparse, shard_points)
+    most, usual = sizes(found.n_points, found.width, found.lifting.sparse, shard_points)
     need = shard_bytes(found.n_points, usual, found.width, found.lifting.sparse, near)
     remedy = "shard_points= makes shards smaller"
     executor.expect(max(need, slab_bytes(lengths, found.width)), "a shard", remedy)

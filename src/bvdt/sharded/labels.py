@@ -68,7 +68,7 @@ def spread_scores(
         F, ascents, more = solve(S, Y0, alpha, share, n_iter - 1 - products, start)
         given = (F, Y0.parts, S.held(F), S.sent(ascents), each(alpha), each(tol))
         F = Spent(op.map("propagation", spread_step, *given))
-        told = op.shards.executor.gather(op.shards.executor.pick(F, 1))
+        told = op.told(F, 1)
         products += more + 1
         if np.max(_share_changed([step for step, _ in told]), initial=0.0) <= tol:
             return _columns(op, F, Y0), products
@@ -82,11 +82,11 @@ def distributions(
     op: ShardedOperator, scores: Columns, counts: Float, balance: bool
 ) -> tuple[Columns, Columns]:  # probabilities (N, k), classes (N, 1)
     """Class probabilities of every row, and the most probable class's number."""
-    executor, each = op.shards.executor, op.shards.each
+    each = op.shards.each
     known = np.flatnonzero(counts > 0)
     weight = np.ones(len(counts))
     if balance and len(known) > 1:
-        told = executor.gather(op.map("classes", count_best, scores.parts, each(known), each(counts)))
+        told = op.tell("classes", count_best, scores.parts, each(known), each(counts))
         found = np.sum(told, axis=0)
         weight = 1.0 / np.where(counts > 0, counts, 1.0) ** balance_power(found, counts[known])
     parts = op.map("classes", probabilities, scores.parts, each(weight), each(counts / counts.sum()))
@@ -107,7 +107,7 @@ def _walked(
     held = [list(parts) for parts in zip(op.products, near, halo, strict=True)]
     more = (shares, list(above), each(alpha), each(tol), each(executor.n_jobs))
     Y = Spent(op.map("propagation", walk_step, Y, Y0.parts, held, *more))
-    return Y, executor.gather(executor.pick(Y, 1))
+    return Y, op.told(Y, 1)
 
 
 def _columns(op: ShardedOperator, pairs: list[Reference], like: Columns) -> Columns:

@@ -80,8 +80,16 @@ class ShardedOperator(RealOperator):
     def sums(self, v: Columns, direction: str) -> Float:  # (P, k)
         """What the shards send up for a product: the columns' sums."""
         if self.near is not None and direction != "forward":
-            return np.stack(self._gather(near_field.far_sums, v.parts, self.near.matrices))
-        return np.stack(self._gather(shard.column_sums, v.parts))
+            return np.stack(self.tell("product", near_field.far_sums, v.parts, self.near.matrices))
+        return np.stack(self.tell("product", shard.column_sums, v.parts))
+
+    def tell(self, title: str, function: Any, *arguments: Sequence[Any]) -> list[Any]:
+        """Small results of a quick function of every shard."""
+        return self._executor.tell(title, function, *arguments, at=self.places)
+
+    def told(self, references: Sequence[Reference], number: int) -> list[Any]:
+        """One small item of what every shard's call returned."""
+        return self._executor.told(references, number, self.places)
 
     def _gather(self, function: Any, *arguments: Sequence[Reference]) -> list[Any]:
         return self._executor.gather(self.map("product", function, *arguments))
@@ -200,9 +208,9 @@ class ShardedOperator(RealOperator):
 
     def __repr__(self) -> str:
         near = "" if self.near is None else f", near={self.near.k}"
-        name = self.shards.lifting.divergence.name
+        kind, name = type(self).__name__, self.shards.lifting.divergence.name
         return (
-            f"ShardedOperator(n_points={self.shape[0]}, n_shards={self.n_shards}, n_blocks={self.n_blocks}"
+            f"{kind}(n_points={self.shape[0]}, n_shards={self.n_shards}, n_blocks={self.n_blocks}"
             f"{near}, divergence={name!r}, bandwidth={self.bandwidth:.4g})"
         )
 

@@ -16,67 +16,54 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._support.arrays import Float, Index, Int, Long, Mask
+from .. import _core
+from .._support.arrays import Float, Int, Long
 from .._support.running import n_threads
 from ..lifting import Lifted
 from ..tree import Clusters, Tree, split_levels, ward_tree_of_means
 
-# Values handled at once: temporaries below the 128 KiB from which on an allocator may ask the system for new
-# pages each time, as it does in Dask's workers.
-_BATCH, _LEAST_BATCH = 15_000, 256  # values, rows
 _SMALL = 0.25  # of a shard's points: a group with fewer joins another one
 _FULL = 1.25  # of a shard's points: no group grows beyond by that
 
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """A binary tree of planes, whose leaves are the regions. Node 0 is the root."""
+    """A binary tree of planes, whose leaves are the regions; plane 0 is the root, parents come first."""
 
-    left: Int  # (n_nodes,) −1 for a leaf
-    right: Int
-    region: Int  # (n_nodes,) number of a leaf's region, −1 for other nodes
-    plane: Int  # (n_nodes,) row of the arrays below, −1 for a leaf
+    child: Int  # (n_planes, 2) of either side: another plane, or −1 − r for region r
     x: Any  # (n_planes, d) Δx, dense or CSR
     h: Any  # (n_planes, d) Δh
     border: Float  # (n_planes,)
 
     @property
     def n_regions(self) -> int:
-        return int(self.region.max()) + 1
+        return len(self.border) + 1
 
-    def find(self, lifted: Lifted) -> Int:  # (N,)
+    def find(self, lifted: Lifted, n_jobs: int | None = 1) -> Int:  # (N,)
         """The region of every point."""
-        step = lifted.n_points if lifted.is_sparse else max(_LEAST_BATCH, _BATCH // lifted.n_features)
-        side = self._sparse_side if lifted.is_sparse else self._dense_side
+        if lifted.is_sparse:
+            return self._find_sparse(lifted)
         out = np.empty(lifted.n_points, np.int32)
-        for first in range(0, lifted.n_points, step):
-            node = np.zeros(min(step, lifted.n_points - first), np.int32)
-            going = np.flatnonzero(self.left[node] >= 0)
-            while going.size:
-                at = node[going]
-                far = side(lifted, first + going, self.plane[at])
-                node[going] = np.where(far, self.right[at], self.left[at])
-                going = going[self.left[node[going]] >= 0]
-            out[first : first + len(node)] = self.region[node]
+        X, H = (np.ascontiguousarray(values) for values in (lifted.X, lifted.H))
+        planes = (self.x, self.x if H is X else self.h)
+        _core.find_regions(X, H, *planes, self.border, self.child, out, n_threads(n_jobs))
         return out
 
-    def _dense_side(self, lifted: Lifted, rows: Index, plane: Int) -> Mask:
-        # einsum, not @: its sums do not depend on how many rows there are, nor on BLAS's threads.
-        score = np.einsum("ij,ij->i", lifted.X[rows], self.h[plane])
-        if lifted.H is lifted.X:
-            return np.asarray(2 * score > self.border[plane])
-        score += np.einsum("ij,ij->i", lifted.H[rows], self.x[plane])
-        return np.asarray(score > self.border[plane])
-
-    def _sparse_side(self, lifted: Lifted, rows: Index, plane: Int) -> Mask:
-        far = np.empty(len(rows), bool)
-        by_plane = np.argsort(plane, kind="stable")
-        planes, starts = np.unique(plane[by_plane], return_index=True)
-        for k, here in zip(planes, np.split(by_plane, starts[1:]), strict=True):
-            there = rows[here]
-            score = lifted.X[there] @ self.h[[k]].toarray()[0] + lifted.H[there] @ self.x[[k]].toarray()[0]
-            far[here] = score > self.border[k]
-        return far
+    def _find_sparse(self, lifted: Lifted) -> Int:
+        """Plane by plane, each with all points that come to it."""
+        out = np.zeros(lifted.n_points, np.int32)
+        coming = {0: np.arange(lifted.n_points)}
+        for plane in range(len(self.border)):
+            rows = coming.pop(plane)
+            score = lifted.X[rows] @ self.h[[plane]].toarray()[0]
+            score += lifted.H[rows] @ self.x[[plane]].toarray()[0]
+            far = score > self.border[plane]
+            for child, side in zip(self.child[plane].tolist(), (~far, far), strict=True):
+                if child >= 0:
+                    coming[child] = rows[side]
+                else:
+                    out[rows[side]] = -1 - child
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +84,13 @@ def grow_regions(
     levels = list(_copies(split_levels(clusters, per_region, order, rng, n_threads(n_jobs))))
     left, right, spans = _binary(sample.n_points, levels)
     sums = _running_sums(sample, order)
-    planes = np.flatnonzero(left >= 0)
-    leaves = np.flatnonzero(left < 0)
-    region, plane = np.full(len(left), -1, np.int32), np.full(len(left), -1, np.int32)
-    region[leaves], plane[planes] = np.arange(len(leaves)), np.arange(len(planes))
+    planes, leaves = np.flatnonzero(left >= 0), np.flatnonzero(left < 0)
+    number = np.empty(len(left), np.int32)
+    number[planes], number[leaves] = np.arange(len(planes)), -1 - np.arange(len(leaves))
+    child = np.stack([number[left[planes]], number[right[planes]]], axis=1)
     delta_x, delta_h, border = _planes(sums, spans[left[planes]], spans[right[planes]])
     means = RegionMeans(*(_dense_rows(total(spans[leaves])) for total in sums))
-    return Regions(left, right, region, plane, delta_x, delta_h, border), means
+    return Regions(child, delta_x, delta_h, border), means
 
 
 def _copies(levels: Iterator[Long]) -> Iterator[Long]:

@@ -24,7 +24,6 @@ from ..blocks import (
     Curve,
     DistinctTree,
     block_divergences,
-    bound_curve,
     coarsest_curve,
     distinct_tree,
     optimum,
@@ -113,6 +112,15 @@ class Grown(Sized):
         return len(self.order)
 
     @property
+    def parents(self) -> Int:  # (2n−1,)
+        """Of every node, −1 for the root; made anew as the tree is."""
+        inner = np.flatnonzero(self.size > 1).astype(np.int32)
+        out = np.full(len(self.size), -1, np.int32)
+        out[inner + 1] = inner
+        out[inner + 2 * self.size[inner + 1]] = inner
+        return out
+
+    @property
     def tree(self) -> Tree:
         """Made anew each time: it would take more room than all that is kept here."""
         return Tree.from_sizes(self.size, self.order)
@@ -185,9 +193,7 @@ def curve_of(
             return None
         dbar = grown.mean_divergence[grown.distinct.nodes[1:] - 1] / unit
         return coarsest_curve(grown.distinct.size, grown.distinct.parent, dbar, bandwidth, n_jobs)
-    tree = grown.tree
-    partition = BlockPartition.coarsest(tree)
-    return bound_curve(grown.mean_divergence / unit, tree, partition, bandwidth, n_jobs)
+    return coarsest_curve(grown.size, grown.parents, grown.mean_divergence / unit, bandwidth, n_jobs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,17 +11,21 @@ from typing import Any
 _REGIONS, _SPARSE_REGIONS = 2048, 128
 _PER_REGION = 500  # points that a region has at least, in the mean
 # Points of a shard: few enough for a worker's memory, and eight shards at least for eight workers to share.
-_SHARD_POINTS, _SPARSE_SHARD_POINTS, _SHARDS = 250_000, 60_000, 8
+# More would be fewer, each of which costs Dask two milliseconds or more per product.
+_SHARD_POINTS, _SPARSE_SHARD_POINTS, _SHARDS = 500_000, 60_000, 8
+_SHARD_BYTES = 2**30  # of a dense shard while it grows
 # But not so few that many points have neighbours in another shard: the bound per row of 20 Newsgroups is
 # 1.7 % below one machine's with 11 shards, of MNIST 0.7 % with 13.
 _LEAST = 4096
 _FULL = 1.25  # a shard may have so many times the points
 
 
-def sizes(n_points: int, is_sparse: bool, shard_points: int | None) -> tuple[int, int]:
-    """Regions at most, and points of a shard."""
+def sizes(n_points: int, width: float, is_sparse: bool, shard_points: int | None) -> tuple[int, int]:
+    """Regions at most, and points of a shard, of rows of ``width`` stored numbers."""
     most, usual = (_SPARSE_REGIONS, _SPARSE_SHARD_POINTS) if is_sparse else (_REGIONS, _SHARD_POINTS)
-    points = shard_points or min(usual, max(_LEAST, -(-n_points // _SHARDS)))
+    if not is_sparse:
+        usual = min(usual, int(_SHARD_BYTES / (_FULL * _point_bytes(width, is_sparse, 0))))
+    points = shard_points or max(_LEAST, min(usual, -(-n_points // _SHARDS)))
     enough = 8 * -(-n_points // points)  # several regions per shard
     return max(enough, min(most, n_points // _PER_REGION)), points
 
@@ -47,8 +51,11 @@ def n_bytes(value: Any) -> int:
 def shard_bytes(n_points: int, shard_points: int, width: float, is_sparse: bool, near: int) -> float:
     """What growing the largest shard takes: points of ``width`` stored numbers, tree, blocks, lists."""
     points = min(int(_FULL * shard_points), n_points)
-    per_point = (20 if is_sparse else 8) * 3 * width + 200 + 2 * near * 12
-    return float(points * per_point)
+    return points * _point_bytes(width, is_sparse, near)
+
+
+def _point_bytes(width: float, is_sparse: bool, near: int) -> float:
+    return (20 if is_sparse else 8) * 3 * width + 200 + 2 * near * 12
 
 
 def slab_bytes(lengths: Sequence[int], width: float) -> float:

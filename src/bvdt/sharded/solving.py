@@ -55,7 +55,7 @@ def solve(
         state, rho, told = _advanced(S, state, told, rho, stop, alpha)
         products += 1
     done = Spent(S.op.map("propagation", finished, state, S.own, S.near))
-    return done, S.executor.gather(S.executor.pick(done, 1)), products
+    return done, S.op.told(done, 1), products
 
 
 def _begun(
@@ -68,16 +68,16 @@ def _begun(
         F, ascents = start
         given = (F, Y0.parts, S.held(F), S.sent(ascents), each(alpha))
         state = S.op.map("propagation", begun_from, *given)
-    return Spent(state), S.executor.gather(S.executor.pick(state, 1)), int(start is not None)
+    return Spent(state), S.op.told(state, 1), int(start is not None)
 
 
 def _advanced(
     S: Symmetrized, state: Spent, told: list[Told], rho: Float, stop: Float, alpha: float
 ) -> tuple[Spent, Float, list[Told]]:
-    each, executor = S.op.shards.each, S.executor
+    each = S.op.shards.each
     up = [t.up for t in told]
     curve = Spent(S.op.map("propagation", curved, list(state), S.held(state), S.sent(up), each(alpha)))
-    shapes = executor.gather(executor.pick(curve, 1))
+    shapes = S.op.told(curve, 1)
     along, residual, square = (_total(shapes, name) for name in Curvature._fields)
     going = rho > stop
     length = np.where(going, _ratio(rho, along), 0.0)
@@ -85,7 +85,7 @@ def _advanced(
     turn = np.where(going, _ratio(new, rho), 0.0)
     moved = (state, curve, each(length), each(turn), S.own, S.near)
     state = Spent(S.op.map("propagation", advanced, *moved))
-    told = executor.gather(executor.pick(state, 1))
+    told = S.op.told(state, 1)
     return state, _total(told, "residual"), told
 
 

@@ -62,16 +62,16 @@ class Symmetrized:
         self.near: list[Reference] = op.shards.each(None) if op.near is None else op.near.matrices
         self.own = op.map("propagation", unscaled, op.shard_sizes, op.shards.each(None), op.shards.each([]))
         degrees = op.times(_ones(op), "both")
-        low = self.executor.gather(op.map("propagation", any_low, degrees.parts))
+        low = op.tell("propagation", any_low, degrees.parts)
         if any(low) and self._find_unreached():
             degrees = self._degrees()
         self.own = op.map("propagation", rescaled, self.own, degrees.parts)
 
     def _find_unreached(self) -> bool:
         """Sets the links of points that no walk reaches apart; False where there is none, or many."""
-        op, executor = self.op, self.executor
+        op = self.op
         columns = op.times(_ones(op), "transpose")
-        places = executor.gather(op.map("propagation", unreached, columns.parts))
+        places = op.tell("propagation", unreached, columns.parts)
         count = sum(map(len, places))
         if not 0 < count <= FEW:
             return False
@@ -86,7 +86,7 @@ class Symmetrized:
 
     def _degrees(self) -> Columns:
         ones = _ones(self.op)
-        told = self.executor.gather(self.op.map("propagation", ascent, ones.parts, self.own, self.near))
+        told = self.op.tell("propagation", ascent, ones.parts, self.own, self.near)
         parts = self.op.map("propagation", descent, ones.parts, self.held(ones.parts), self.sent(told))
         return Columns(parts, 1, np.dtype(np.float64))
 

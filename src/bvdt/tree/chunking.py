@@ -50,7 +50,8 @@ def cut_into_chunks(
     lifted: Lifted, chunk: int, rng: np.random.Generator, n_jobs: int | None = None
 ) -> tuple[Int, Long]:  # (N,), (n_chunks + 1,)
     """Chunks of at most ``chunk`` points, by 2-means: c is order[bounds[c] : bounds[c + 1]]."""
-    return split(Clusters(lifted.arrays, np.ones(lifted.n_points)), chunk, rng, n_threads(n_jobs))
+    threads = n_threads(n_jobs, 4 * lifted.n_values)
+    return split(Clusters(lifted.arrays, np.ones(lifted.n_points)), chunk, rng, threads)
 
 
 def split(clusters: Clusters, chunk: int, rng: np.random.Generator, threads: int) -> tuple[Int, Long]:

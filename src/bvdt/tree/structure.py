@@ -92,9 +92,10 @@ class Tree:
         """Tree from merged pairs (N − 1, 2): point i is cluster i, merge t makes cluster N + t."""
         pairs = np.ascontiguousarray(merges, dtype=np.int32)
         n_points = len(pairs) + 1
-        size, order = np.empty(2 * n_points - 1, np.int32), np.empty(n_points, np.int32)
-        _core.pre_order(pairs, size, order)  # refuses what is no tree
-        tree = cls.from_sizes(size, order)
+        left, right, parent, size, start = (np.empty(2 * n_points - 1, np.int32) for _ in range(5))
+        order = np.empty(n_points, np.int32)
+        _core.pre_order(pairs, size, order, left, right, parent, start)  # refuses what is no tree
+        tree = cls(left, right, parent, size, start, order)
         vars(tree)["_checked"] = True
         return tree
 

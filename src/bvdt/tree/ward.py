@@ -69,7 +69,11 @@ def ward_tree(
         chunks = [_SMALL if chunk is None else chunk] * 2
     if chunks[0] < 2 or not shrink > 1:
         raise ValueError(f"ward_tree needs chunk >= 2 and shrink > 1; they are {chunk} and {shrink}")
-    rng, threads = generator(random_state), n_threads(n_jobs)
+    # A point is compared with all others of its chunk, several times.
+    rng, threads = (
+        generator(random_state),
+        n_threads(n_jobs, 4.0 * lifted.n_values * min(chunks[0], n_points)),
+    )
     _require_memory(min(max(chunks), n_points), lifted, threads)
     linkage = np.empty((n_points - 1, 2), np.int32)
     with stage(progress, "ward tree", n_points - 1) as advance:
@@ -170,5 +174,5 @@ def _cheapest(pairs: Int, costs: Float, count: int) -> Int:
     """The ``count`` cheapest merges in their old order, with those that cost the same as the last."""
     if count >= len(costs):
         return pairs
-    keep: Int = pairs[costs <= np.partition(costs, count - 1)[count - 1]]
-    return keep
+    kept = np.flatnonzero(costs <= np.partition(costs, count - 1)[count - 1])
+    return np.take(pairs, kept, axis=0)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import pdist
 
 from .._support.arrays import Float
 from ..operators import ForestOperator, SymmetrizedOperator
@@ -35,15 +36,14 @@ class Places:
     distance: float  # between the two nearest
 
 
-def part_vectors(op: Any, S: SymmetrizedOperator) -> Float | None:  # (N, c)
+def part_vectors(part: NDArray[np.intp] | None, root: Float) -> Float | None:  # (N,) ×2 -> (N, c)
     """√D·1_C of every part, scaled to length 1: a space to start from; None without parts, or with crumbs."""
-    part = parts_of(op)
     if part is None or part.max() == 0 or part.max() >= min(_MOST, _LARGEST // len(part)):
         return None
-    return indicators(part, np.sqrt(S.degrees), least=1e-150)
+    return indicators(part, root, least=1e-150)
 
 
-def closed_parts(S: SymmetrizedOperator, part: NDArray[np.intp], tol: float) -> bool:
+def closed_parts(S: Any, part: NDArray[np.intp], tol: float) -> bool:
     """Whether functions that are constant on the parts are eigenvectors of 1 but for residuals of ``tol``.
 
     Asked of a few random ones.
@@ -51,7 +51,7 @@ def closed_parts(S: SymmetrizedOperator, part: NDArray[np.intp], tol: float) -> 
     values = np.random.default_rng(0).normal(size=(int(part.max()) + 1, 4))
     V = np.sqrt(S.degrees)[:, None] * values[part]
     V /= np.linalg.norm(V, axis=0)
-    return bool((np.linalg.norm(np.asarray(S @ V) - V, axis=0) <= tol).all())
+    return bool((np.linalg.norm(np.asarray(S.dot(V)) - V, axis=0) <= tol).all())
 
 
 def closed_groups(op: Any, n_groups: int, tol: float) -> NDArray[np.intp] | None:  # (N,)
@@ -77,10 +77,17 @@ def mixed_parts(
         drawn = rng.normal(size=(len(masses), n_columns))
         drawn -= masses @ drawn / masses.sum()
         drawn = np.linalg.qr(np.sqrt(masses)[:, None] * drawn)[0] / np.sqrt(masses)[:, None]
-        nearest = float(cKDTree(drawn).query(drawn, 2)[0][:, 1].min())
+        nearest = _nearest_two(drawn)
         if nearest > best.distance:
             best = Places(drawn, nearest)
     return best
+
+
+def _nearest_two(places: Float) -> float:  # (c, k)
+    """Distance of the two nearest places."""
+    if len(places) <= _MOST:
+        return float(pdist(places).min())
+    return float(cKDTree(places).query(places, 2)[0][:, 1].min())
 
 
 def separate_parts(op: Any, S: SymmetrizedOperator) -> NDArray[np.intp]:  # (N,)
@@ -114,8 +121,9 @@ def sparse_indicators(part: NDArray[Any], root: Float) -> Any:  # (N,), (N,) -> 
 def parts_of(op: Any) -> NDArray[np.intp] | None:  # (N,)
     """Number of each point's part in the near field, or in a sparse matrix; None without either."""
     near = op.near if isinstance(op, ForestOperator) else None
-    links = op if issparse(op) else None if near is None else near.matrix
-    return None if links is None else np.asarray(connected_components(links, directed=False)[1], np.intp)
+    if near is not None:
+        return near.parts
+    return np.asarray(connected_components(op, directed=False)[1], np.intp) if issparse(op) else None
 
 
 def strongest_joined(link: Float, n_groups: int, least: float = _LINK) -> NDArray[np.intp]:  # (c, c) -> (c,)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._support.arrays import Float, Index, Int
 from .._support.running import generator, n_threads
-from ..operators import SymmetrizedOperator, in_tree_order
+from ..operators import OrderedSymmetrized, SymmetrizedOperator, symmetrized_in_order
 from .components import (
     closed_groups,
     closed_parts,
@@ -23,15 +24,18 @@ from .components import (
 from .haar import TreeLaplacian
 from .hierarchy import Hierarchy
 from .inputs import symmetrized
-from .subspace import Space, leading_space
+from .subspace import Recurrence, Space, Tolerance, amplified, leading_space, recurrence
 
 TOL = 1e-4  # ‖S·v − λ·v‖ that a vector may have without a warning
-_AIM, _SMALL, _SMALL_AIM = 1e-5, 5_000, 1e-7  # the same, that is aimed at; for so few points it is cheap
+_AIM, _FINE_AIM = 1e-5, 1e-7  # the same, that is aimed at; the least where a small gap asks for less
+_SMALL, _GAP, _ANGLE = 5_000, 1e-4, 1e-3  # up to so many points, so large a gap is resolved to such an angle
 _DENSE, _DENSE_TREE = 300, 64  # up to this many points the matrix is made and solved whole; of one tree
 _STEPS = 100
 _GUARDS = 6  # columns beside the wanted ones, and a tenth of these
 _INSIDE = 4  # vectors at least that tell the points of closed parts apart, where there are too many parts
 _GRADED = (1e-8, 1e-6)  # of the last wanted 1 − λ: what smaller ones are raised to; see ``_by_inverse``
+_RANDOM_START = 10_000  # points up to which a hierarchy of the links is made only if it is needed
+_SETUP = 100.0  # products that making it costs
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,34 +62,42 @@ def leading_eigenvectors(op: Any, n_vectors: int, random_state: Any = None) -> E
     if not 1 <= n_vectors <= n_points:
         raise ValueError(f"n_vectors needs a number from 1 to {n_points}, the points; got {n_vectors}")
     first = np.sqrt(S.degrees / S.degrees.sum())
-    found = _after_first(op, S, first, n_vectors - 1, generator(random_state))
-    vectors = np.column_stack([first, found])
-    largest = np.abs(vectors).argmax(axis=0)
-    vectors *= np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
-    return _measured(S, vectors)
+    laplacian = TreeLaplacian.of(op)
+    rng = generator(random_state)
+    most = max(_DENSE if laplacian is None else _DENSE_TREE, 4 * (n_vectors - 1))
+    if n_vectors == 1 or n_points <= most or laplacian is not None:
+        found = _after_first(S, laplacian, first, n_vectors - 1, rng, most)
+        return _measured(S, _signed(np.column_stack([first, found])), S.degrees)
+    return _Blocks.of(op, S).after(first, n_vectors - 1, rng)
 
 
 def _after_first(
-    op: Any, S: SymmetrizedOperator, first: Float, n_vectors: int, rng: np.random.Generator
+    S: SymmetrizedOperator,
+    laplacian: TreeLaplacian | None,
+    first: Float,
+    n_vectors: int,
+    rng: np.random.Generator,
+    most: int,
 ) -> Float:  # (N, n_vectors)
-    """Leading eigenvectors orthogonal to the first."""
+    """Leading eigenvectors orthogonal to the first, by dense algebra or by the inverse."""
     if n_vectors == 0:
         return np.empty((len(first), 0))
-    laplacian = TreeLaplacian.of(op)
-    most = max(_DENSE if laplacian is None else _DENSE_TREE, 4 * n_vectors)
-    if len(first) <= most:
+    if laplacian is None or len(first) <= most:
         vectors = np.linalg.eigh(S @ np.eye(len(first)) - 2 * np.outer(first, first))[1]
         return np.asarray(vectors[:, : -n_vectors - 1 : -1])
     with one_blas_thread():
-        if laplacian is not None:
-            return _by_inverse(laplacian, S, first, n_vectors, rng.normal(size=len(first)))
-        aim = _SMALL_AIM if len(first) <= _SMALL else _AIM
-        return _Blocks.of(op, S).leading(first[:, None], n_vectors, rng, aim).vectors[:, :n_vectors]
+        return _by_inverse(laplacian, S, first, n_vectors, rng.normal(size=len(first)))
 
 
-def _measured(S: SymmetrizedOperator, vectors: Float) -> Eigenvectors:
+def _signed(vectors: Float) -> Float:
+    """With each vector's entry of largest size positive."""
+    largest = np.abs(vectors).argmax(axis=0)
+    return np.asarray(vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0))
+
+
+def _measured(S: Any, vectors: Float, degrees: Float) -> Eigenvectors:
     """Vectors with their Rayleigh quotients and residuals, in order; warns of a residual above ``TOL``."""
-    images = np.asarray(S @ vectors)
+    images = np.asarray(S.dot(vectors))
     values = np.einsum("ij,ij->j", vectors, images)
     residuals = np.linalg.norm(images - vectors * values, axis=0)
     order = np.append(0, 1 + np.argsort(-values[1:], kind="stable"))
@@ -94,58 +106,136 @@ def _measured(S: SymmetrizedOperator, vectors: Float) -> Eigenvectors:
 
         at = int(np.flatnonzero(order == residuals.argmax())[0])
         text = f"eigenvectors need residuals of at most {TOL:g}; that of number {at} is {worst:.2g}"
-        warnings.warn(text, ConvergenceWarning, stacklevel=3)
-    return Eigenvectors(values[order], vectors[:, order], residuals[order], S.degrees)
+        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+    return Eigenvectors(values[order], vectors[:, order], residuals[order], degrees)
 
 
 def one_blas_thread() -> Any:
     """Short matrix products and the walk's take turns; threads of both would wait for each other."""
-    from threadpoolctl import threadpool_limits  # here, so that ``import bvdt`` stays light
+    return _thread_controller().limit(limits=1, user_api="blas")
 
-    return threadpool_limits(1, "blas")
+
+@cache
+def _thread_controller() -> Any:
+    """Made once: it looks through all libraries of the process, which takes 5 ms."""
+    from threadpoolctl import ThreadpoolController  # here, so that ``import bvdt`` stays light
+
+    return ThreadpoolController()
 
 
 @dataclass(frozen=True, eq=False)
 class _Blocks:
-    """S in the order that its products like best, with the hierarchy of its links where it has links."""
+    """S in the order that its products like best, with the hierarchy of its links where that is needed."""
 
     op: Any
     S: SymmetrizedOperator
-    ordered: SymmetrizedOperator
+    ordered: Any
     order: Int  # (N,)
-    hierarchy: Hierarchy | None
 
     @classmethod
     def of(cls, op: Any, S: SymmetrizedOperator) -> _Blocks:
-        ordered, order = in_tree_order(S)
-        return cls(op, S, ordered, order, Hierarchy.of(op, S, order))
+        return cls(op, S, *symmetrized_in_order(S))
 
-    def leading(self, known: Any, n_vectors: int, rng: np.random.Generator, tol: float) -> Space:
-        """The leading space orthogonal to the ``known`` columns, all vectors at once, guards included."""
-        n_points = self.S.shape[0]
-        n_columns = min(n_vectors + _GUARDS + n_vectors // 10, n_points // 3)
-        start = (
-            rng.normal(size=(n_points, n_columns))
-            if self.hierarchy is None
-            else self.hierarchy.start(n_columns)
-        )
-        parts = part_vectors(self.op, self.S)
-        found = leading_space(
+    @cached_property
+    def hierarchy(self) -> Hierarchy | None:
+        return Hierarchy.of(self.op, self.S, self.order)
+
+    @cached_property
+    def part(self) -> Index | None:  # (N,)
+        """Number of each point's part, points in the order."""
+        part = parts_of(self.op)
+        return None if part is None else part[self.order]
+
+    @cached_property
+    def root(self) -> Float:  # (N,)
+        """√D, points in the order."""
+        return np.sqrt(self.S.degrees[self.order])
+
+    def after(self, first: Float, n_vectors: int, rng: np.random.Generator) -> Eigenvectors:
+        """The first vector and the leading ones orthogonal to it."""
+        with one_blas_thread():
+            known = first[self.order][:, None]
+            start = self.start(n_guarded(n_vectors, len(self.order)), rng)
+            found = self.leading(known, n_vectors, start, self._aim(n_vectors)).vectors[:, :n_vectors]
+            vectors = np.column_stack([known, found])
+            return self.measured(_signed(vectors))
+
+    def measured(self, vectors: Float) -> Eigenvectors:
+        """Vectors in the order, as eigenvectors in the points' own."""
+        found = _measured(self.ordered, vectors, self.S.degrees)
+        return replace(found, vectors=self.in_own_order(found.vectors))
+
+    def _aim(self, n_vectors: int) -> Tolerance:
+        """Residuals that leave the space up to the last gap in place, if there are few points."""
+        if len(self.order) > _SMALL:
+            return lambda values: _AIM
+
+        def aim(values: Float) -> float:
+            gaps = values[:n_vectors] - values[1 : n_vectors + 1]
+            large = gaps[gaps > _GAP]
+            return float(np.clip(_ANGLE * large[-1], _FINE_AIM, _AIM)) if len(large) else _AIM
+
+        return aim
+
+    def leading(self, known: Any, n_vectors: int, start: Float, tol: float | Tolerance) -> Space:
+        """The leading space orthogonal to the ``known`` columns, guards included; points in the order."""
+        late = len(self.order) <= _RANDOM_START
+        return leading_space(
             self.ordered.dot,
-            start if parts is None else np.column_stack([parts[self.order], start]),
+            start,
             n_vectors,
-            n_columns,
-            precondition=None if self.hierarchy is None else self.hierarchy.solve,
+            n_guarded(n_vectors, len(self.order)),
+            precondition=self._precondition if late or self.hierarchy is not None else None,
             tol=tol,
             max_steps=_STEPS,
-            known=known[self.order],
+            known=known,
+            setup=_SETUP if late else 0.0,
+            recur=self._recurrence,
         )
-        return Space(found.values, self.in_own_order(found.vectors), found.residuals, found.steps)
+
+    @cached_property
+    def _recurrence(self) -> Recurrence:
+        ordered = self.ordered
+        return ordered.recurrence if isinstance(ordered, OrderedSymmetrized) else recurrence(ordered.dot)
+
+    def start(self, n_columns: int, rng: np.random.Generator) -> Float:
+        """The parts' vectors beside the hierarchy's leading ones, or smoothed random columns without it."""
+        parts = part_vectors(self.part, self.root)
+        if len(self.order) > _RANDOM_START and self.hierarchy is not None:
+            start = self.hierarchy.start(n_columns)
+        else:
+            drawn = rng.normal(size=(len(self.order), n_columns))
+            start = self.smooth(drawn if parts is None else drawn - parts @ (parts.T @ drawn))
+        return start if parts is None else np.column_stack([parts, start])
+
+    def smooth(self, V: Float) -> Float:
+        """Columns of which what varies slowly along the links is left."""
+        if len(self.order) > _RANDOM_START and self.hierarchy is not None:
+            return self.hierarchy.solve(V)
+        return amplified(self._recurrence, V)
+
+    def smooth_and_start(
+        self, n_smooth: int, n_columns: int, rng: np.random.Generator
+    ) -> tuple[Float, Float]:  # (N, n_smooth), (N, n_columns)
+        """Smoothed random columns, and others to start from."""
+        if len(self.order) > _RANDOM_START:
+            drawn = rng.normal(size=(len(self.order), n_smooth))
+            return self.smooth(drawn), self.start(n_columns, rng)
+        both = self.smooth(rng.normal(size=(len(self.order), n_smooth + n_columns)))
+        return both[:, :n_smooth], both[:, n_smooth:]
+
+    def _precondition(self, R: Float) -> Float | None:
+        return None if self.hierarchy is None else self.hierarchy.solve(R)
 
     def in_own_order(self, V: Float) -> Float:  # (N, m)
         out = np.empty_like(V)
         out[self.order] = V
         return out
+
+
+def n_guarded(n_vectors: int, n_points: int) -> int:
+    """Columns of a block that seeks so many vectors."""
+    return min(n_vectors + _GUARDS + n_vectors // 10, n_points // 3)
 
 
 def _by_inverse(
@@ -209,48 +299,53 @@ def mixed_eigenvectors(op: Any, n_components: int, rng: np.random.Generator) -> 
     part = parts_of(op)
     if part is None or part.max() + 1 <= n_components + 1:
         return None
-    S = symmetrized(op)
-    if not closed_parts(S, part, TOL / 4):
+    blocks = _Blocks.of(op, symmetrized(op))
+    part = part[blocks.order]
+    if not closed_parts(blocks.ordered, part, TOL / 4):
         return None
-    root = np.sqrt(S.degrees / S.degrees.sum())
+    root = blocks.root / np.linalg.norm(blocks.root)
     places = mixed_parts(part, root**2, n_components, rng)
     with one_blas_thread():
-        inside = _inside_parts(_Blocks.of(op, S), part, n_components, rng)
-    share = TOL / 2 / np.sqrt(max(inside.shape[1] / n_components, 1.0))
-    residuals = np.maximum(np.linalg.norm(np.asarray(S @ inside) - inside, axis=0), TOL)
-    # Not so far from its part's place that it would come near another's.
-    reach = np.max(np.abs(inside) / np.where(root > 0, root, np.inf)[:, None], axis=0, initial=1e-300)
-    sizes = np.minimum(share / residuals, 0.1 * places.distance / reach)
-    vectors = root[:, None] * places.values[part]
-    for first in range(0, inside.shape[1], n_components):
-        block = slice(first, first + n_components)
-        vectors[:, : len(sizes[block])] += inside[:, block] * sizes[block]
-    vectors /= np.linalg.norm(vectors, axis=0)
-    return _measured(S, np.column_stack([root, vectors]))
+        inside = _inside_parts(blocks, n_components, rng)
+        share = TOL / 2 / np.sqrt(max(inside.shape[1] / n_components, 1.0))
+        residuals = np.maximum(np.linalg.norm(blocks.ordered.dot(inside) - inside, axis=0), TOL)
+        # Not so far from its part's place that it would come near another's.
+        reach = np.max(np.abs(inside) / np.where(root > 0, root, np.inf)[:, None], axis=0, initial=1e-300)
+        sizes = np.minimum(share / residuals, 0.1 * places.distance / reach)
+        vectors = root[:, None] * places.values[part]
+        for first in range(0, inside.shape[1], n_components):
+            block = slice(first, first + n_components)
+            vectors[:, : len(sizes[block])] += inside[:, block] * sizes[block]
+        vectors /= np.linalg.norm(vectors, axis=0)
+        return blocks.measured(np.column_stack([root, vectors]))
 
 
 def _inside_parts(
-    blocks: _Blocks, part: Index, n_components: int, rng: np.random.Generator
-) -> Float:  # (N, m), unit columns
+    blocks: _Blocks, n_components: int, rng: np.random.Generator
+) -> Float:  # (N, m), unit columns, points in the blocks' order
     """Vectors orthogonal to the parts' own, which tell the points of a part apart.
 
     One smooth one per coordinate, of equal size in all parts; then the leading ones, which lie where a part
     nearly falls apart: as many as coordinates, and 4 at least.
     """
-    S = blocks.S
-    known = sparse_indicators(part, np.sqrt(S.degrees))
-    n_vectors = min(max(n_components, _INSIDE), (S.shape[0] - known.shape[1]) // 4)
-    smooth = rng.normal(size=(S.shape[0], n_components))
-    if blocks.hierarchy is not None:
-        smooth = blocks.in_own_order(blocks.hierarchy.solve(smooth[blocks.order]))
+    assert blocks.part is not None
+    part, n_points = blocks.part, len(blocks.order)
+    known = sparse_indicators(part, blocks.root)
+    n_vectors = min(max(n_components, _INSIDE), (n_points - known.shape[1]) // 4)
+    smooth, start = blocks.smooth_and_start(n_components, n_guarded(n_vectors, n_points), rng)
     smooth -= known @ (known.T @ smooth)
     sizes = np.sqrt(np.column_stack([np.bincount(part, column**2) for column in smooth.T]))
     smooth *= np.sqrt(np.bincount(part) / len(part))[part, None] / np.maximum(sizes, 1e-300)[part]
     smooth /= np.maximum(np.linalg.norm(smooth, axis=0), 1e-300)
     if n_vectors < 1:
         return np.asarray(smooth)
-    leading = blocks.leading(known, n_vectors, rng, 10 * TOL).vectors[:, :n_vectors]
+    leading = blocks.leading(known, n_vectors, start, _roughly).vectors[:, :n_vectors]
     return np.column_stack([smooth, leading])
+
+
+def _roughly(values: Float) -> Float:  # (b,) -> (b,)
+    """Residuals of vectors that are to tell points apart, no more: a twentieth of 1 − λ."""
+    return np.maximum(10 * TOL, (1 - values) / 20)
 
 
 def cluster_coordinates(op: Any, n_clusters: int, random_state: Any = None) -> Float:  # (N, k)

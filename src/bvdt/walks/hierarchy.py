@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from .._support.arrays import Float
+from .._support.sparse import sparse_times
 from ..operators import ForestOperator, SymmetrizedOperator
 from ..tree import Tree
 from .subspace import leading_space
@@ -67,7 +68,9 @@ class Hierarchy:
         ``S`` is in the operator's own order, the hierarchy in ``order``: the first tree's, if it has one.
         """
         near = op.near if isinstance(op, ForestOperator) else None
-        links = near.symmetric if near is not None else (op + op.T) / 2 if sparse.issparse(op) else None
+        links = (
+            near.symmetric if near is not None else ((op + op.T) / 2).tocsr() if sparse.issparse(op) else None
+        )
         if links is None:
             return None
         A = S.scaled(links)[order][:, order].tocsr()
@@ -100,7 +103,7 @@ class Hierarchy:
         laplacian = self.levels[at].laplacian.astype(np.float64)
 
         def product(W: Float) -> Float:
-            return np.asarray(W - laplacian @ W)
+            return np.asarray(W - _times(laplacian, W))
 
         def precondition(R: Float) -> Float:
             return self.cycle(R.astype(np.float32), at).astype(np.float64)
@@ -118,15 +121,16 @@ class Hierarchy:
             return np.asarray((U * inverse.astype(np.float32)) @ (U.T @ R))
         X = np.float32(_DAMPING) * level.inverse_diagonal * R
         X += self._correction(level, X, R)
-        rest = level.down @ self._residual(level, X, R)
+        rest = _times(level.down, self._residual(level, X, R))
         last = at + 1 == len(self.levels) - 1
-        X += level.up @ (self.cycle(rest, at + 1) if last else self._twice(rest, at + 1))
+        coarse = self.cycle(rest, at + 1) if last else self._twice(rest, at + 1)
+        X += _times(level.up, coarse)
         for _ in range(2):
             X += self._correction(level, X, R)
         return X
 
     def _residual(self, level: Level, X: Any, R: Any) -> Any:
-        out = level.laplacian @ X
+        out = _times(level.laplacian, X)
         out += _SHIFT * X
         return np.subtract(R, out, out=out)
 
@@ -140,18 +144,23 @@ class Hierarchy:
         """Two cycles, joined per column so that the energy norm of the error is least."""
         level = self.levels[at]
         one = self.cycle(R, at)
-        image = level.laplacian @ one + _SHIFT * one
+        image = _times(level.laplacian, one) + _SHIFT * one
         energy = _dots(one, image)
         step = _ratio(_dots(one, R), energy)
         rest = R - image * step.astype(np.float32)
         other = self.cycle(rest, at)
         across = _ratio(_dots(other, image), energy)
         other -= one * across.astype(np.float32)
-        energy = _dots(other, level.laplacian @ other + _SHIFT * other)
+        energy = _dots(other, _times(level.laplacian, other) + _SHIFT * other)
         one *= step.astype(np.float32)
         other *= _ratio(_dots(other, rest), energy).astype(np.float32)
         one += other
         return one
+
+
+def _times(A: Any, X: Any) -> Any:
+    """A·X, on one thread: a cycle is many short products, between which threads would wait."""
+    return sparse_times(A, X, 1)
 
 
 def _dots(A: Any, B: Any) -> Float:  # (n, m) ×2 -> (m,)

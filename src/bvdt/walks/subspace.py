@@ -3,11 +3,15 @@
 Knyazev's method (2001): from the b Ritz vectors X, improvements W of them and the last step's directions P,
 the best b vectors of span[X, W, P]. A block finds multiple eigenvalues as it finds others, since no vector of
 it stands for more than itself. The basis is kept orthonormal, P by coefficients alone (Hetmaniuk and Lehoucq
-2006), so one product of b columns at most and matrix products of 3b columns are one step.
+2006), so one product of b columns at most and matrix products of 3b columns are one step. After a polynomial
+of a high degree P brings nothing and is left out.
 
 W is either the residuals R = S·X − X·Θ after a preconditioner that is about (1 − S)⁻¹, or X after a Chebyshev
 polynomial of S that is small on all unwanted eigenvalues. The first is good at eigenvalues close to 1, the
-second where many lie close together far from 1; the Ritz values tell which is expected to gain more.
+second where many lie close together far from 1; the Ritz values tell which is expected to cost less.
+
+The polynomial is applied to the residuals alone: T(S)·X − X·T(Θ) adds the same to span[X], and its numbers
+shrink with R. So single precision is enough for it at any tolerance, at half the cost.
 """
 
 from __future__ import annotations
@@ -21,11 +25,17 @@ import numpy as np
 from .._support.arrays import Float
 
 Product = Callable[[Float], Float]  # (N, m) -> (N, m)
+Preconditioner = Callable[[Float], Float | None]  # the same
+Recurrence = Callable[[Float, Float | None, Float, Float, float, float], Float]  # see ``recurrence``
+Tolerance = Callable[[Float], float | Float]  # of the Ritz values (b,), one for all or one of each
 _DEPENDENT = 1e-10  # of the largest: directions that add nothing
 _NOISE = 0.1  # what is left of a unit vector that was orthogonal already; less was rounding
-DEGREE = 16  # of the polynomial, whose products then cost about what a step costs beside them
+DEGREES = (8, 32)  # of the polynomial: what a step costs beside the products is that of about 8
 _LOWEST = -1.0  # eigenvalue of S
 _BEST_RATE = 0.25  # per step, of the preconditioner, at any gap
+_MARGIN = 0.7  # e-folds more than needed, rather than one more step
+_CYCLE = 16.0  # products that a preconditioner's cycle costs
+_FIRST_EDGE, _FIRST_DEGREE = 0.5, 12  # of the polynomial that makes a start of random columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +54,21 @@ def leading_space(
     n_wanted: int,
     n_columns: int,
     *,
-    precondition: Product | None,
-    tol: float,
+    precondition: Preconditioner | None,
+    tol: float | Tolerance,
     max_steps: int,
     known: Any = None,
+    setup: float = 0.0,
+    recur: Recurrence | None = None,
 ) -> Space:
     """The leading ``n_columns`` Ritz pairs from the best of ``start`` until ``n_wanted`` residuals are ≤ tol.
 
     The others are guards: they hold what lies close below the last wanted one. ``known`` (N, c), an array or
     sparse matrix with orthonormal columns, is kept out: the space is the leading one orthogonal to it.
+    ``precondition`` may give None where it has nothing to give; ``setup``: products that its first use costs.
+    ``recur``: the product's recurrence, if there is a faster one.
     """
+    recur = recurrence(product) if recur is None else recur
     V = orthonormal(_outside(known, orthonormal(_outside(known, start))), _NOISE)
     AV = product(V)
     values, turn = _descending(V.T @ AV)
@@ -64,13 +79,17 @@ def leading_space(
     while True:
         R = AV[:, :b] - V[:, :b] * values
         lengths = np.linalg.norm(R, axis=0)
-        going = lengths > tol
+        aim = tol(values) if callable(tol) else tol
+        going = lengths > aim
         if steps == max_steps or not going[:n_wanted].any():
             return Space(values, np.ascontiguousarray(V[:, :b]), lengths, steps)
-        if precondition is None or _polynomial_gains_more(values, n_wanted):
-            W = _filtered(product, V[:, :b][:, going], AV[:, :b][:, going], float(values[-1]))
-        else:
-            W = precondition(np.ascontiguousarray(R[:, going]))
+        degree = _degree(values, n_wanted, float((lengths / aim)[:n_wanted].max()), setup)
+        R = R[:, going]
+        W = None
+        if precondition is not None and degree is None:
+            W, setup = precondition(np.ascontiguousarray(R)), 0.0
+        if W is None:
+            W = _filtered(recur, R / lengths[going], values[going], float(values[-1]), degree or DEGREES[1])
         W = _orthogonal_to(V, known, W)
         if W.shape[1] == 0:
             return Space(values, np.ascontiguousarray(V[:, :b]), lengths, steps)
@@ -79,38 +98,64 @@ def leading_space(
         H = np.block([[H, across], [across.T, inside]])
         values, turn = _descending(H)
         values, best = values[:b], turn[:, :b]
-        directions = best.copy()
-        directions[:b] = 0.0
-        directions = _independent(directions - best @ (best.T @ directions))
-        keep = np.column_stack([best, directions])
+        keep = best if degree is not None else np.column_stack([best, _directions(best, b)])
         V, AV = _combined(V, W, keep), _combined(AV, AW, keep)
         H = keep.T @ H @ keep
         steps += 1
 
 
-def _polynomial_gains_more(values: Float, n_wanted: int) -> bool:
-    """Compares the error's expected factors per step, for the last wanted vector beside the last of all."""
+def _degree(values: Float, n_wanted: int, ratio: float, setup: float) -> int | None:
+    """Of the polynomial that is to shorten the longest residual by ``ratio``; None where cycles cost less.
+
+    Both are judged by the factor that is expected for the last wanted vector beside the last of all.
+    """
     last, edge = 1.0 - values[n_wanted - 1], 1.0 - values[-1]
     gap = max(edge - last, 0.0)
-    polynomial = np.exp(-2 * DEGREE * np.sqrt(gap / (1.0 - _LOWEST)))
+    per_product = float(np.arccosh(1.0 + 2 * gap / (values[-1] - _LOWEST))) if gap > 0 else 1e-9
     root = np.sqrt(gap / max(edge, 1e-300))
-    return bool(polynomial < max((1 - root) / (1 + root), _BEST_RATE))
+    per_cycle = -np.log(max((1 - root) / (1 + root), _BEST_RATE)) if root > 1e-9 else 1e-9
+    needed = np.log(max(ratio, 2.0))
+    if needed / per_product > needed / per_cycle * _CYCLE + setup:
+        return None
+    return int(np.clip(np.ceil((needed + _MARGIN) / per_product), *DEGREES))
 
 
-def _filtered(product: Product, X: Float, AX: Float, edge: float) -> Float:
-    """T(S)·X with T Chebyshev's polynomial for [−1, edge], scaled to about 1 at the eigenvalue 1."""
+def _filtered(recur: Recurrence, R: Float, values: Float, edge: float, degree: int) -> Float:  # (N, m)
+    """T(S)·X·T(Θ)⁻¹ − X from R = S·X − X·Θ, with T Chebyshev's polynomial for [−1, edge].
+
+    E_n = T_n(S)·X·T_n(Θ)⁻¹ − X obeys E_(n+1) = ρ_n·(2·S·E_n + 2·R) − ρ_n·ρ_(n−1)·E_(n−1) in units in which
+    the interval is [−1, 1], with ρ_n = T_n(Θ)/T_(n+1)(Θ).
+    """
     centre, radius = (edge + _LOWEST) / 2, (edge - _LOWEST) / 2
-    ratio = radius / (1.0 - centre)
-    first, now = X, (AX - centre * X) * (ratio / radius)
-    double = 2 / ratio
-    for _ in range(DEGREE - 1):
-        last, ratio = ratio, 1.0 / (double - ratio)
-        new = product(now)
-        new -= centre * now
-        new *= 2 * ratio / radius
-        new -= (last * ratio) * first
-        first, now = now, new
-    return now
+    theta = np.maximum((values - centre) / radius, 1.0)
+    ratios = [1.0 / theta]
+    for _ in range(degree - 1):
+        ratios.append(1.0 / (2 * theta - ratios[-1]))
+    rho = np.array(ratios)
+    R = R / radius
+    return recur(R * rho[0], R, 2 * rho[1:], rho[1:] * rho[:-1], centre, radius)
+
+
+def amplified(recur: Recurrence, X: Float) -> Float:  # (N, m)
+    """T(S)·X, to begin with: what lies above 0.5 in the spectrum grows over all other."""
+    centre, radius = (_FIRST_EDGE + _LOWEST) / 2, (_FIRST_EDGE - _LOWEST) / 2
+    a, b = (np.full((_FIRST_DEGREE, X.shape[1]), value) for value in (2.0, 1.0))
+    a[0], b[0] = 1.0, 0.0
+    return recur(X, None, a, b, centre, radius)
+
+
+def recurrence(product: Product) -> Recurrence:
+    """Y_(n+1) = a_n·((S·Y_n − centre·Y_n)/radius + R) − b_n·Y_(n−1), by the product alone."""
+
+    def recur(Y: Float, R: Float | None, a: Float, b: Float, centre: float, radius: float) -> Float:
+        before, now = np.zeros_like(Y), Y
+        for first, second in zip(a, b, strict=True):
+            new = (product(now) - centre * now) / radius
+            new = (new if R is None else new + R) * first - before * second
+            before, now = now, new
+        return now
+
+    return recur
 
 
 def _descending(H: Float) -> tuple[Float, Float]:
@@ -137,6 +182,13 @@ def _orthogonal_to(V: Float, known: Any, W: Float) -> Float:
         W = _outside(known, W)
         W = orthonormal(W - V @ (V.T @ W), noise)
     return W
+
+
+def _directions(best: Float, b: int) -> Float:  # (m, b) -> (m, at most b)
+    """Coefficients of the step from the old vectors, the first b, orthogonal to the new ones."""
+    step = best.copy()
+    step[:b] = 0.0
+    return _independent(step - best @ (best.T @ step))
 
 
 def _independent(directions: Float) -> Float:  # (m, b) -> (m, at most b)

@@ -1,0 +1,130 @@
+#include "recurrence.hpp"
+
+#include <algorithm>
+
+#include "parallel.hpp"
+#include "platform.hpp"
+
+namespace bvdt {
+namespace {
+
+constexpr int64_t kPad =
+    8;  // columns are filled up to a multiple of so many, 16 at least: eight alone take as long
+constexpr int64_t kAtOnce = 32;  // columns whose sums stay in registers
+constexpr int64_t kSoon = 16;    // entries ahead whose rows are asked for
+constexpr int64_t kRows = 128;   // per turn of a thread
+
+// All columns, `stride` numbers per row.
+struct Step {
+    SparseMatrix<float> links;
+    const float* scale;  // (N,)
+    const float* far;    // Σ_t ω_t·Q_t·C·now
+    const float* rest;   // R
+    const float* now;    // Y_n
+    float* other;        // in Y_(n−1), out Y_(n+1)
+    float* scaled;       // out C·Y_(n+1)
+    const float *a, *b;  // (stride,)
+    float centre, inverse_radius;
+    int64_t stride;
+};
+
+template <int Count>
+BVDT_INLINE void step_rows(const Step& s, int64_t column, int64_t first, int64_t last) {
+    const int64_t end = s.links.indptr[last];
+    const float *a = s.a + column, *b = s.b + column;
+    const float centre = s.centre, inverse_radius = s.inverse_radius;
+    for (int64_t i = first; i < last; ++i) {
+        float sum[Count] = {};
+        for (int64_t e = s.links.indptr[i]; e < s.links.indptr[i + 1]; ++e) {
+            if (e + kSoon < end)
+                prefetch_ends<0>(s.now + s.links.indices[e + kSoon] * s.stride + column, Count);
+            const float* const from = s.now + s.links.indices[e] * s.stride + column;
+            const float value = s.links.value[e];
+            for (int c = 0; c < Count; ++c) sum[c] += value * from[c];
+        }
+        const int64_t at = i * s.stride + column;
+        const float scale = s.scale[i];
+        const float *far = s.far + at, *rest = s.rest + at, *now = s.now + at;
+        float *other = s.other + at, *scaled = s.scaled + at;
+        BVDT_INDEPENDENT_LOOP
+        for (int c = 0; c < Count; ++c) {
+            const float moved = (sum[c] + scale * far[c] - centre * now[c]) * inverse_radius + rest[c];
+            const float next = a[c] * moved - b[c] * other[c];
+            other[c] = next, scaled[c] = scale * next;
+        }
+    }
+}
+
+// A plain function, because only those are compiled once per CPU generation.
+BVDT_SIMD void step_part(const Step& s, int64_t column, int64_t count, int64_t first, int64_t last) {
+    switch (count) {
+        case 8:
+            return step_rows<8>(s, column, first, last);
+        case 16:
+            return step_rows<16>(s, column, first, last);
+        case 24:
+            return step_rows<24>(s, column, first, last);
+        case 32:
+            return step_rows<32>(s, column, first, last);
+    }
+}
+
+// (rows, m) -> (rows, stride), filled up with zeros.
+std::vector<float> padded(const float* values, int64_t rows, int64_t m, int64_t stride) {
+    std::vector<float> out(static_cast<size_t>(rows * stride), 0.0f);
+    if (values)
+        for (int64_t i = 0; i < rows; ++i) std::copy_n(values + i * m, m, out.data() + i * stride);
+    return out;
+}
+
+// to ← share·from, or to += share·from
+BVDT_SIMD void add_share(const float* from, float share, bool first, int64_t count, float* to) {
+    BVDT_INDEPENDENT_LOOP
+    for (int64_t e = 0; e < count; ++e) to[e] = share * from[e] + (first ? 0.0f : to[e]);
+}
+
+// far ← Σ_t ω_t·Q_t·scaled
+void multiply_trees(const WalkParts& walk, const std::vector<float>& scaled, int64_t stride, int threads,
+                    std::vector<float>& one, std::vector<float>& far) {
+    for (size_t t = 0; t < walk.trees.size(); ++t) {
+        walk.trees[t]->apply(scaled.data(), one.data(), stride, false, threads);
+        add_share(one.data(), walk.share[t], t == 0, static_cast<int64_t>(far.size()), far.data());
+    }
+}
+
+}  // namespace
+
+void recur(const WalkParts& walk, const Recurrence& recurrence, float* y, int threads) {
+    const int64_t n = walk.links.n, m = recurrence.m,
+                  stride = std::max(2 * kPad, (m + kPad - 1) / kPad * kPad);
+    std::vector<float> now = padded(y, n, m, stride), other = padded(nullptr, n, m, stride);
+    const std::vector<float> rest = padded(recurrence.rest, n, m, stride);
+    const std::vector<float> a = padded(recurrence.a, recurrence.steps, m, stride);
+    const std::vector<float> b = padded(recurrence.b, recurrence.steps, m, stride);
+    std::vector<float> scaled(now), one(now.size()), far(now.size());
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t c = 0; c < stride; ++c) scaled[i * stride + c] *= walk.scale[i];
+    for (int64_t step = 0; step < recurrence.steps; ++step) {
+        multiply_trees(walk, scaled, stride, threads, one, far);
+        const Step s{walk.links,
+                     walk.scale,
+                     far.data(),
+                     rest.data(),
+                     now.data(),
+                     other.data(),
+                     scaled.data(),
+                     a.data() + step * stride,
+                     b.data() + step * stride,
+                     recurrence.centre,
+                     1 / recurrence.radius,
+                     stride};
+        parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) {
+            for (int64_t j = 0; j < stride; j += kAtOnce)
+                step_part(s, j, std::min(kAtOnce, stride - j), first, last);
+        });
+        std::swap(now, other);
+    }
+    for (int64_t i = 0; i < n; ++i) std::copy_n(now.data() + i * stride, m, y + i * m);
+}
+
+}  // namespace bvdt

@@ -1,0 +1,32 @@
+// Polynomials of the symmetrised walk S = A + Σ_t ω_t·C·Q_t·C by their three-term recurrence, in single
+// precision: A sparse, Q_t symmetric products of trees, C a diagonal. Per row the sparse product, the trees'
+// part and the recurrence are one pass.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coarsest_product.hpp"
+#include "sparse_product.hpp"
+
+namespace bvdt {
+
+struct WalkParts {
+    SparseMatrix<float> links;                  // A
+    std::vector<const CoarsestProduct*> trees;  // Q_t
+    std::vector<float> share;                   // ω_t
+    const float* scale;                         // (N,) C
+};
+
+// Y_(n+1) = a_n·((S·Y_n − centre·Y_n)/radius + R) − b_n·Y_(n−1), column by column, with Y_(−1) = 0.
+struct Recurrence {
+    float centre, radius;
+    const float *a, *b;  // (steps, m)
+    int64_t steps, m;
+    const float* rest;  // (N, m) R, or null for 0
+};
+
+// y (N, m): in Y_0, out the last.
+void recur(const WalkParts& walk, const Recurrence& recurrence, float* y, int threads);
+
+}  // namespace bvdt

@@ -1,0 +1,131 @@
+"""Lists of all dense points by fewer cells, then by links: neighbours of neighbours (NN-descent's steps).
+
+Of many points, cells find a point's first neighbours soon and its last ones late: from a recall of 0.8 to one
+of 0.96 a million points take four times the comparisons. Links find those for less. The search in cells comes
+first, with somewhat longer lists, for more links; a pass then looks at the links of links that lie in cells
+which a point was not compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.arrays import Float, Int
+from .._support.progress import Progress
+from .cells import CellIndex, Effort
+from .dial import MORE, Truth
+from .recall import Recall, surely
+
+EXTRA = 9  # places of the lists beyond those that are asked for: more links
+# Of the misses that a pass finds, 1 − 1/FEWER: measured on a million blobs, where it is least.
+FEWER = (1, 3, 6)  # by the number of passes
+_MOST_MISSES = 0.3  # lists with more are too poor to begin with
+_SPARE = 0.8  # of the allowed misses: the recall is to hold surely
+_MORE_PASSES = 2  # than planned, while they help
+_GAIN = 0.002  # of the recall, for which another pass is worth its time
+# Nanoseconds, measured with 20 to 50 coordinates: of a comparison and of its coordinates, of a pass with
+# lists of 24 and of its coordinates.
+_PAIR, _PAIR_COORDINATE, _PASS, _PASS_COORDINATE = 1.4, 0.03, 14_000.0, 100.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Centres that a row is compared with in cells, then passes over links."""
+
+    pairs: int
+    passes: int
+
+
+def choose_plan(
+    cells: CellIndex, truth: Truth, needed: NDArray[np.intp], alone: Effort, width: int, recall: float
+) -> Plan:
+    """The cheapest plan by what comparisons and passes take; ``needed`` as by ``needed_pairs``."""
+    d = cells.points.n_features
+    pair, step = _PAIR + _PAIR_COORDINATE * d, (_PASS + _PASS_COORDINATE * d) * (width / 24) ** 2
+    best, least = Plan(alone.pairs, 0), alone.pairs * pair
+    for passes in range(1, len(FEWER)):
+        misses = min(_SPARE * (1 - recall) * FEWER[passes], _MOST_MISSES)
+        most = (least - passes * step) / pair  # more pairs would not be cheaper
+        pairs = _pairs_for(cells, truth, int(np.quantile(needed, 1 - misses, method="higher")), misses, most)
+        if pairs < most:
+            best, least = Plan(pairs, passes), pairs * pair + passes * step
+    return best
+
+
+def _pairs_for(cells: CellIndex, truth: Truth, pairs: int, misses: float, most: float) -> int:
+    """From ``pairs`` on, how many leave no more than these misses: far cells of few pairs are not ranked."""
+    k = truth.k
+    while pairs < most:
+        found = cells.search_own(truth.rows, k, Effort(pairs, k + EXTRA))[1]
+        if truth.hits(found).mean() / k >= 1 - misses:
+            break
+        pairs = int(MORE * pairs) + 1
+    return pairs
+
+
+class LinkedLists:
+    """Lists of all points that fill up pass by pass."""
+
+    def __init__(self, cells: CellIndex, width: int, pairs: int, progress: Progress = False) -> None:
+        self.cells = cells
+        self.pairs = max(pairs, width + 1)
+        self.index, self.divergence = cells.compare_all(width, self.pairs, progress)
+        self._before = np.empty((0, width), np.int32)
+
+    def join(self, progress: Progress = False) -> None:
+        """Offers every point the links of its links."""
+        listed = self.index.copy()
+        self.cells.join_all(listed, self._before, self.pairs, (self.index, self.divergence), progress)
+        self._before = listed
+
+    def hits(self, truth: Truth) -> NDArray[np.intp]:  # (m,)
+        """How many of the sampled rows' true neighbours the lists hold."""
+        lists = self.index[truth.rows], self.divergence[truth.rows]
+        return truth.hits(self.cells.finished(truth.rows, *lists, truth.k)[1])
+
+    def result(self, k: int) -> tuple[Int, Float]:  # (N, k) ×2
+        return self.cells.finished(None, self.index, self.divergence, k)
+
+
+def linked_lists(
+    cells: CellIndex,
+    plan: Plan,
+    width: int,
+    halves: tuple[Truth, Truth],
+    recall: float,
+    progress: Progress = False,
+) -> tuple[tuple[Int, Float], Recall] | None:
+    """The lists and what they reach, or None if links do not lead to the recall."""
+    choosing, telling = halves
+    k = choosing.k
+    lists = LinkedLists(cells, width, plan.pairs, progress)
+
+    def is_enough(reached: NDArray[np.intp]) -> bool:
+        return surely(reached, k) >= recall and lists.hits(telling).mean() / k >= recall
+
+    if not _join_while_it_helps(lists, choosing, plan.passes, is_enough, progress):
+        return None
+    return lists.result(k), Recall.of(lists.hits(telling), k)
+
+
+def _join_while_it_helps(
+    lists: LinkedLists,
+    choosing: Truth,
+    passes: int,
+    is_enough: Callable[[NDArray[np.intp]], bool],
+    progress: Progress,
+) -> bool:
+    """Whether it is enough after the passes planned and some more."""
+    reached = lists.hits(choosing)
+    for number in range(passes + _MORE_PASSES):
+        if is_enough(reached):
+            return True
+        lists.join(progress)
+        last, reached = reached, lists.hits(choosing)
+        if number >= passes and (reached.mean() - last.mean()) / choosing.k < _GAIN:
+            break
+    return is_enough(reached)

@@ -1,0 +1,146 @@
+"""The symmetrised walk with its points in the order of its first tree, for many products of many columns.
+
+Neighbours are close in that order, so a row's near field is read from cache: at 50 000 points and 32 columns
+the near field's part takes 7 ms instead of 29.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from .. import _core
+from .._support.arrays import Float, Int
+from .._support.running import n_threads
+from .._support.sparse import sparse_times
+from ..tree import Tree
+from .base import RealOperator
+from .forest import ForestOperator
+from .products import CoarsestProduct
+from .single_tree import SERIAL
+from .symmetrized import SymmetrizedOperator
+
+
+class OrderedSymmetrized(RealOperator):
+    """S of a forest with a near field and coarsest partitions, points in the first tree's order.
+
+    S = A + Σ_t D^(−1/2)·w_t·(Q_t + Q_tᵀ)/2·D^(−1/2) with A, ``links``, the near field's part, scaled.
+    """
+
+    def __init__(self, S: SymmetrizedOperator) -> None:
+        forest = S.operator
+        super().__init__(np.float64, S.shape)
+        self.order: Int = forest.tree.order
+        self.degrees: Float = S.degrees[self.order]
+        place = np.empty_like(self.order)
+        place[self.order] = np.arange(len(place), dtype=place.dtype)
+        self.links = _reordered(S.scaled(forest.near.symmetric), self.order, place)
+        scale = S.scale[self.order][:, None]
+        self._share: Float = float(forest.near.far_share[0]) * forest.weights
+        self._trees = [
+            CoarsestProduct(Tree.from_sizes(member.tree.size, place[member.tree.order]), member._q).symmetric
+            for member in forest.members
+        ]
+        self._scale, self._n_jobs = scale, forest.n_jobs
+        self._unreached = None if S.unreached is None else place[S.unreached]
+        self._beside: Any = None if S.unreached is None else S.beside[self.order]
+
+    def dot(self, V: Float) -> Float:  # (N, m) -> (N, m)
+        """S·V, without the detour by SciPy's operators."""
+        return self._times(np.ascontiguousarray(V, np.float64))
+
+    def _threads(self, columns: NDArray[Any]) -> int:
+        return 1 if columns.size < SERIAL else n_threads(self._n_jobs)
+
+    def _times(self, V: Float) -> Float:
+        threads, scaled = self._threads(V), self._scale * V
+        if self._unreached is not None:
+            return self._around_unreached(V, scaled, threads)
+        return self._with_far(sparse_times(self.links, V, threads), scaled, threads)
+
+    def _with_far(self, out: Float, scaled: Float, threads: int) -> Float:
+        part = np.empty_like(out)
+        for share, tree in zip(self._share, self._trees, strict=True):
+            tree.apply(scaled, part, False, threads)
+            part *= share * self._scale
+            out += part
+        return out
+
+    def _around_unreached(self, V: Float, scaled: Float, threads: int) -> Float:
+        """As in ``SymmetrizedOperator``: the product of the others, then the links of the few."""
+        own, there = scaled[self._unreached], self._beside.T @ scaled
+        scaled[self._unreached] = 0
+        out = self._with_far(sparse_times(self.links, V, threads), scaled, threads)
+        out += self._scale * (self._beside @ own)
+        out[self._unreached] = self._scale[self._unreached] * there
+        return np.asarray(out)
+
+    @cached_property
+    def _in_single(self) -> tuple[Any, ...]:
+        """Links, trees and their shares, D^(−1/2)."""
+        first, indices = self.links.indptr.astype(np.int64), self.links.indices.astype(np.int32)
+        links = (first, indices, self.links.data.astype(np.float32))
+        scale = self._scale[:, 0].astype(np.float32)
+        if self._unreached is not None:
+            scale[self._unreached] = 0
+        return *links, self._trees, self._share.astype(np.float32), scale
+
+    def recurrence(
+        self, Y: Float, R: Float | None, a: Float, b: Float, centre: float, radius: float
+    ) -> Float:  # (N, m) ×2, (steps, m) ×2 -> (N, m)
+        """Y_(n+1) = a_n·((S·Y_n − centre·Y_n)/radius + R) − b_n·Y_(n−1), in single precision.
+
+        Roughly so for the few unreached points, if there are any.
+        """
+        single = np.float32
+        out = np.array(Y, single, order="C")
+        rest = np.empty((0, out.shape[1]), single) if R is None else np.ascontiguousarray(R, single)
+        steps = np.ascontiguousarray(a, single), np.ascontiguousarray(b, single)
+        call = (*self._in_single, centre, radius, *steps, rest, out, self._threads(out))
+        _core.walk_recurrence(*call)
+        return self._with_unreached(out.astype(np.float64), R, radius)
+
+    def _with_unreached(self, Y: Float, R: Float | None, radius: float) -> Float:
+        """The few points that single precision cannot hold: their rows of S, of size 1e-6, in one step."""
+        if self._unreached is not None:
+            Y[self._unreached] = 0
+            there = self._scale[self._unreached] * (self._beside.T @ (self._scale * Y))
+            Y[self._unreached] = there if R is None else there + radius * R[self._unreached]
+        return Y
+
+    def _apply(self, V: NDArray[Any], transpose: bool) -> NDArray[Any]:
+        columns = np.ascontiguousarray(V, np.float64).reshape(self.shape[0], -1)
+        return self._times(columns).reshape(V.shape)
+
+    def _transpose(self) -> OrderedSymmetrized:
+        return self
+
+    _adjoint = _transpose
+
+
+def _reordered(A: Any, order: Int, place: Int) -> Any:  # CSR (N, N) -> CSR (N, N)
+    """Rows and columns in another order, each row's entries ascending."""
+    lengths = np.diff(A.indptr)[order]
+    first = np.concatenate([[0], np.cumsum(lengths)])
+    entries = np.repeat(A.indptr[order] - first[:-1], lengths) + np.arange(first[-1])
+    out = csr_array((A.data[entries], place[A.indices[entries]], first), shape=A.shape)
+    out.sort_indices()
+    return out
+
+
+def symmetrized_in_order(S: SymmetrizedOperator) -> tuple[Any, Int]:
+    """S with its points in an order that makes products fast, and that order; as it is where none does."""
+    forest = S.operator
+    if (
+        not isinstance(forest, ForestOperator)
+        or forest.near is None
+        or (forest.near.far_share != forest.near.far_share[0]).any()
+        or not all(member.partition.is_coarsest for member in forest.members)
+    ):
+        return S, np.arange(S.shape[0], dtype=np.int32)
+    ordered = OrderedSymmetrized(S)
+    return ordered, ordered.order
