@@ -157,6 +157,7 @@ OWN = {
     | {"order": ORDER, "other": [put(0, -1), put(1, NODES), put(-1, BIG), shorter], "q": [shorter]},
     "product_sparse": {"value": [shorter], "v": [shorter, narrower], "out": [shorter, narrower]},
     "walk_recurrence": {
+        "indices": [put(0, -1), put(0, N), put(-1, BIG), shorter],
         "value": [shorter],
         "share": [shorter],
         "scale": [shorter],
