@@ -263,7 +263,7 @@ def _say_blend(session: Session, fitted: Any) -> None:
     session.result["blend"] = None if blend is None else asdict(blend)
     if blend is not None:
         parts = ", ".join(f"{name} {weight:.2f}" for name, weight in blend.weights.items())
-        session.say(f"Blend: {parts}")
+        session.say(f"Shares in the answer, by how well each named hidden labels: {parts}")
 
 
 def _measure(session: Session, fitted: Any, classes: list[str], codes: Any, task: Task) -> Holdout | None:
