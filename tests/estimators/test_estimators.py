@@ -500,3 +500,12 @@ def test_all_explanations_are_those_of_each(counts, few, mode, prior, monkeypatc
         assert (points[i, n:] == -1).all()
         assert (shares[i, n:] == 0).all()
     assert len(model.explain(X[3] + 0.5, n=2)[0]) <= 2
+
+
+def test_a_recall_of_the_near_field_can_be_asked_for():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3200, 5))  # more than are compared all with all
+    labels = np.where(np.arange(3200) < 20, X[:, 0] > 0, -1)
+    asked = propagation(divergence="squared_euclidean", recall=0.9).fit(X, labels)
+    assert asked.operator_.near.recall.low > 0.8
+    assert propagation(divergence="squared_euclidean").fit(X, labels).operator_.near.recall is None
