@@ -106,6 +106,12 @@ def write(titles: dict[str, str], folder: Path) -> None:
         lines.append("| points | bvdt | fastest other measured | ratio |\n|---|---|---|---|")
         lines += [row(title, results[name], recall) for name, title in titles.items()]
         lines.append("")
-    lines.append("## The curves\n\n![Seconds against recall, six data sets](neighbours.png)\n")
+    lines.append("## What was measured\n")
+    lines.append("Settings per library; a run that was stopped early has few, and goes on where it ended.\n")
+    lines.append("| points | settings |\n|---|---|")
+    for name, title in titles.items():
+        counts = ", ".join(f"{method} {len(runs)}" for method, runs in results[name].items() if runs)
+        lines.append(f"| {title} | {counts} |")
+    lines.append("\n## The curves\n\n![Seconds against recall, six data sets](neighbours.png)\n")
     PAGE.write_text("\n".join(lines), encoding="utf-8")
     draw(titles, results)
