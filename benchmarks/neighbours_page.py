@@ -52,7 +52,8 @@ def told(run: dict[str, Any]) -> str:
 
 
 def row(title: str, found: Found, recall: float) -> str:
-    ours = fastest(found.get("bvdt", []), recall)
+    asked = [run for run in found.get("bvdt", []) if run["setting"] == f"recall={recall}"]
+    ours = fastest(asked, recall)
     rivals = {method: fastest(runs, recall) for method, runs in found.items() if method != "bvdt"}
     reached = {method: run for method, run in rivals.items() if run is not None}
     mine = told(ours) if ours else "—"
