@@ -512,3 +512,12 @@ def test_sparse_rows_are_embedded_with_most_of_their_neighbours(monkeypatch):
     same = [len(np.intersect1d(*pair)) for pair in zip(found.indices, exact.indices, strict=True)]
     assert np.mean(same) >= 9
     assert bvdt.SpectralEmbedding(**options).fit(X.toarray()).operator_.near.recall is None
+
+
+def test_a_recall_of_the_near_field_can_be_asked_for():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3200, 5))  # more than are compared all with all
+    labels = np.where(np.arange(3200) < 20, X[:, 0] > 0, -1)
+    asked = propagation(divergence="squared_euclidean", recall=0.9).fit(X, labels)
+    assert asked.operator_.near.recall.low > 0.8
+    assert propagation(divergence="squared_euclidean").fit(X, labels).operator_.near.recall is None

@@ -45,6 +45,7 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             X = checked(self, X, reset=True, ensure_min_samples=2)
         if operator is None:
             arguments = {name: getattr(self, name) for name in _PARAMETERS}
+            arguments["recall"] = getattr(self, "recall", None)  # only some ask for one
             arguments["near"] = min(self.near, X.shape[0] - 1)  # few points: all others are near
             recall = self._recall if issparse(X) else None  # the fixed effort finds nearly all of dense rows'
             self.operator_ = transition_matrix(X, recall=recall, **arguments)

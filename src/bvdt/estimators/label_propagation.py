@@ -49,6 +49,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     blocks : int or None, default=None
     n_trees : int, default=1
     near : int, default=10
+    recall : float or None, default=None
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
     progress : bool, default=False
@@ -132,6 +133,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         blocks: int | None = None,
         n_trees: int = 1,
         near: int = 10,
+        recall: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -151,6 +153,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         self.blocks = blocks
         self.n_trees = n_trees
         self.near = near
+        self.recall = recall
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress

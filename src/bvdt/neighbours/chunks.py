@@ -26,6 +26,7 @@ from .cells import ranked_again
 
 CHUNK = 2000  # points compared with each other
 ROUNDS = 3  # chunks that a point is in
+CUTTINGS = 3  # times so many, where chunks are the beginning, with passes over links between them
 JOINS = 4  # passes over links of links between two efforts, at most
 GAIN = 0.01  # of the recall, for which another pass is worth its time
 EFFORTS = ((5_000, 60), (80_000, 200), (1_280_000, 600))  # postings read, centres ranked again
@@ -108,20 +109,27 @@ def search_sparse(
     trial.read_postings(EFFORTS[0], sample)
     by_postings = share(trial.divergence) >= _USEFUL
     search = SparseSearch(lifted, k, n_jobs)
-    with stage(progress, "nearest centres", len(EFFORTS) * (1 + JOINS)) as advance:
-        for number, effort in enumerate(EFFORTS if by_postings else EFFORTS[:1]):
-            if by_postings:
-                search.read_postings(effort)
-                if not search.is_full:  # rows whose features few others have
-                    search.compare_chunks(rng)
-            else:
-                for _ in range(ROUNDS):
-                    search.compare_chunks(rng)
+    efforts: tuple[tuple[int, int] | None, ...] = EFFORTS if by_postings else (None,) * CUTTINGS
+    passes = JOINS if by_postings else 2 * JOINS
+    with stage(progress, "nearest centres", len(efforts) * (1 + passes)) as advance:
+        for effort in efforts:
+            reached = share(search.divergence)
+            _begin(search, effort, rng)
             advance(1)
-            passes = JOINS if by_postings else 2 * JOINS
-            if _join_while_it_helps(search, share, enough, passes, advance) or number == len(EFFORTS) - 1:
+            if _join_while_it_helps(search, share, enough, passes, advance):
+                break
+            if effort is None and share(search.divergence) < reached + GAIN:
                 break
     return search.result()
+
+
+def _begin(search: SparseSearch, effort: tuple[int, int] | None, rng: np.random.Generator) -> None:
+    """Postings by an effort, and chunks where they leave lists unfilled; or rounds of chunks."""
+    if effort is not None:
+        search.read_postings(effort)
+    if effort is None or not search.is_full:  # rows whose features few others have
+        for _ in range(ROUNDS if effort is None else 1):
+            search.compare_chunks(rng)
 
 
 def _join_while_it_helps(
