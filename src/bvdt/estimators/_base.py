@@ -45,10 +45,8 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             X = checked(self, X, reset=True, ensure_min_samples=2)
         if operator is None:
             arguments = {name: getattr(self, name) for name in _PARAMETERS}
-            arguments["recall"] = getattr(self, "recall", None)  # only some ask for one
             arguments["near"] = min(self.near, X.shape[0] - 1)  # few points: all others are near
-            recall = self._recall if issparse(X) else None  # the fixed effort finds nearly all of dense rows'
-            self.operator_ = transition_matrix(X, recall=recall, **arguments)
+            self.operator_ = transition_matrix(X, recall=self._recall_for(X), **arguments)
             return self.operator_
         self.operator_ = as_square(operator)
         if X is None:
@@ -57,6 +55,11 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             n_points = self.operator_.shape[0]
             raise ValueError(f"X needs {n_points} rows, as the operator; it has {X.shape[0]}")
         return self.operator_
+
+    def _recall_for(self, X: Any) -> float | None:
+        """What the user asks for, or else of sparse rows the estimator: of dense ones a fixed effort does."""
+        asked: float | None = getattr(self, "recall", None)  # only some have the parameter
+        return self._recall if asked is None and issparse(X) else asked
 
     def _features_of_operator(self) -> None:
         for name in ("n_features_in_", "feature_names_in_"):
