@@ -54,13 +54,13 @@ void search(const Cells& self, int64_t first, int64_t last, int64_t pairs, Mutab
 }
 
 // Links of the lists `listed`, by the cells' order; `before` has no rows on the first pass.
-struct Links {
+struct PlacedLinks {
     CellLinks links;
     PlacedPoints points;
 };
 
-Links make_links(const Cells& self, const Matrix<int32_t>& listed, const Matrix<int32_t>& before,
-                 int threads) {
+PlacedLinks make_links(const Cells& self, const Matrix<int32_t>& listed, const Matrix<int32_t>& before,
+                       int threads) {
     nb::gil_scoped_release release;
     check_threads(threads);
     const int64_t n = self.store.points.n, k = columns(listed);
@@ -75,7 +75,7 @@ Links make_links(const Cells& self, const Matrix<int32_t>& listed, const Matrix<
             {self.store, threads}};
 }
 
-void join(const Cells& self, const Links& links, int64_t first, int64_t last, int64_t pairs,
+void join(const Cells& self, const PlacedLinks& links, int64_t first, int64_t last, int64_t pairs,
           MutableMatrix<int32_t> index, MutableMatrix<double> divergence, int threads) {
     nb::gil_scoped_release release;
     check_threads(threads);
@@ -130,7 +130,7 @@ std::pair<NewVector<double>, NewVector<double>> means(const Cells& self) {
 
 void register_cells(nb::module_& m) {
     using namespace nb::literals;
-    nb::class_<Links>(m, "CellLinks");
+    nb::class_<PlacedLinks>(m, "CellLinks");
     nb::class_<Cells>(m, "Cells")
         .def("__init__", &make_cells, "x"_a, "h"_a, "u"_a, "w"_a, "order"_a, "bounds"_a, "threads"_a)
         .def("search", &search, "first"_a, "last"_a, "pairs"_a, "index"_a.noconvert(),

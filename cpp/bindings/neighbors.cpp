@@ -56,7 +56,7 @@ void join(const SparsePoints& points, const Vector<double>& u, const Vector<doub
     check_distinct("visited", visited.data(), rows(visited), points.n);
     check_indices("index", index.data(), points.n * lists.k, points.n, threads, -1);
     require(listed.data() != index.data(), "listed needs to be a copy of index; it is the same array");
-    const Links links =
+    const ListLinks links =
         links_of(listed.data(), rows(before) > 0 ? before.data() : nullptr, points.n, k, threads, both_ways);
     join_links(points, levels, links, visited.data(), rows(visited), lists, threads);
 }

@@ -34,10 +34,10 @@ bool holds(const int32_t* list, int64_t k, int32_t j) { return std::find(list, l
 
 }  // namespace
 
-Links links_of(const int32_t* listed, const int32_t* before, int64_t n, int64_t k, int threads,
-               bool both_ways) {
-    Links links{std::vector<int32_t>(static_cast<size_t>(2 * n * k), -1),
-                std::vector<uint8_t>(static_cast<size_t>(2 * n * k), 0), 2 * k};
+ListLinks links_of(const int32_t* listed, const int32_t* before, int64_t n, int64_t k, int threads,
+                   bool both_ways) {
+    ListLinks links{std::vector<int32_t>(static_cast<size_t>(2 * n * k), -1),
+                    std::vector<uint8_t>(static_cast<size_t>(2 * n * k), 0), 2 * k};
     std::vector<int32_t> filled(static_cast<size_t>(n));
     parallel_stretches(n, 4096, threads, [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
@@ -62,8 +62,8 @@ Links links_of(const int32_t* listed, const int32_t* before, int64_t n, int64_t 
     return links;
 }
 
-void join_links(const SparsePoints& points, const Levels& levels, const Links& links, const int32_t* visited,
-                int64_t n_visited, const NeighborLists& lists, int threads) {
+void join_links(const SparsePoints& points, const Levels& levels, const ListLinks& links,
+                const int32_t* visited, int64_t n_visited, const NeighborLists& lists, int threads) {
     const int64_t width = links.width;
     parallel_for(
         n_visited, 64, threads,

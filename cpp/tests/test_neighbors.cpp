@@ -93,11 +93,11 @@ TEST_CASE("nearest centres of equal points, of tiny groups and beside far points
 
 TEST_CASE("a point's links are its list and those who list it, nearest first") {
     const std::vector<int32_t> listed{1, 2, 0, -1, 1, 0, 0, 1};  // 0: 1 2; 1: 0; 2: 1 0; 3: 0 1
-    const Links links = links_of(listed.data(), nullptr, 4, 2, 2);
+    const ListLinks links = links_of(listed.data(), nullptr, 4, 2, 2);
     CHECK(links.width == 4);
     CHECK(links.to == std::vector<int32_t>{1, 2, 3, -1, 0, 2, 3, -1, 1, 0, -1, -1, 0, 1, -1, -1});
     const std::vector<int32_t> before{1, -1, 0, -1, 1, 0, 0, -1};
-    const Links later = links_of(listed.data(), before.data(), 4, 2, 1);
+    const ListLinks later = links_of(listed.data(), before.data(), 4, 2, 1);
     CHECK(later.to == links.to);
     CHECK(later.fresh == std::vector<uint8_t>{0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0});
 }
@@ -107,7 +107,7 @@ TEST_CASE("joining offers the links of links") {
     const Points sparse(rng, 50, 30, 0.4);
     std::vector<int32_t> ring;  // of each point, those one and two before it
     for (int32_t i = 0; i < 50; ++i) ring.push_back((i + 49) % 50), ring.push_back((i + 48) % 50);
-    const Links links = links_of(ring.data(), nullptr, 50, 2, 2);
+    const ListLinks links = links_of(ring.data(), nullptr, 50, 2, 2);
     const auto visited = permutation(rng, 50);
     const auto check = [&](const Points& p, const auto& points) {
         Lists lists(p.n, 4);

@@ -27,10 +27,14 @@ class Spoilt:
 def arguments(recipe: Spoilt) -> dict[str, Any]:
     given = CALLS[recipe.call].arguments()
     names = [name for name, value in given.items() if isinstance(value, np.ndarray)]
-    for edit in recipe.arrays:
+    for edit in recipe.arrays if names else ():
         name = names[edit.which % len(names)]
         given[name] = damaged_array(given[name], edit)
-    plain = [name for name in given if name not in names and not isinstance(given[name], bool)]
+    plain = [
+        name
+        for name, value in given.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
     for which, value in recipe.numbers:
         if plain:
             name = plain[which % len(plain)]
