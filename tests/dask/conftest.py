@@ -15,6 +15,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def slow_starts_are_no_losses():
+    """Dask's own clusters give a worker up for good if it is not back within 15 s; busy cores need longer."""
+    dask = pytest.importorskip("dask", reason="Dask is in the extra dask")
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "5 minutes"}):
+        yield
+
+
 @pytest.fixture(scope="session")
 def cluster():
     """cluster(n) is a client of n workers of one thread each, the same one for all tests."""

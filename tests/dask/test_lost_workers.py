@@ -60,15 +60,34 @@ def undisturbed(client):
     return fitted(client)
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_a_killed_worker_changes_no_byte(client, undisturbed, stage):
-    def kill():
-        pid = next(iter(client.run(os.getpid).values()))
+def kill(client, count):
+    for pid in list(client.run(os.getpid).values())[:count]:
         os.kill(pid, signal.SIGKILL)
 
-    at = At(stage, kill)
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_killed_worker_changes_no_byte(client, undisturbed, stage):
+    client.wait_for_workers(2, timeout=60)  # the last test's may still be starting again
+    at = At(stage, lambda: kill(client, 1))
     assert np.array_equal(fitted(client, at), undisturbed)
     assert at.done
+
+
+@pytest.mark.parametrize("stage", ["product", "propagation"])
+def test_all_workers_killed_at_once_change_no_byte(client, undisturbed, stage):
+    client.wait_for_workers(2, timeout=60)
+    at = At(stage, lambda: kill(client, 2))
+    assert np.array_equal(fitted(client, at), undisturbed)
+    assert at.done
+
+
+def test_results_lost_before_they_are_fetched_are_made_again(client):
+    client.wait_for_workers(2, timeout=60)
+    executor = DaskExecutor(client)
+    futures = executor.map("trees", abs, [-1, -2, -3])
+    executor.gather(futures)
+    kill(client, 2)
+    assert executor.gather(futures) == [1, 2, 3]
 
 
 def test_scaling_down_and_up_changes_no_byte(undisturbed):
@@ -100,6 +119,13 @@ def test_no_worker_left_is_an_error_in_time():
         ):
             executor.gather(executor.map("trees", abs, [-1]))
         assert time.monotonic() - begin < 60
+
+
+def test_tasks_that_no_worker_takes_are_an_error_in_time():
+    with cluster(1) as made, Client(made, set_as_default=False) as client:
+        waits = client.submit(abs, -1, key="bvdt-trees-0-0", workers=["tcp://127.0.0.1:1"])
+        with pytest.raises(RuntimeError, match="1 of trees have waited for 3 s while no worker had any"):
+            DaskExecutor(client, patience=3.0).gather([waits])
 
 
 def die(_):

@@ -15,6 +15,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -52,8 +53,10 @@ class DaskExecutor:
     ) -> None:
         self.client, self.n_jobs, self.progress = client, n_jobs, progress
         self.retries, self.patience = retries, patience
+        self._keeps_places = False  # without its plugin Dask may wait for a lost worker for ever
         with suppress(Exception):  # a scheduler without bvdt: more bytes travel, nothing else changes
             client.register_plugin(Staying())
+            self._keeps_places = True
 
     def expect(self, n_bytes: float, purpose: str, remedy: str) -> None:
         check_memory(self.client, n_bytes, purpose, remedy)
@@ -73,6 +76,7 @@ class DaskExecutor:
         *arguments: Sequence[Any],
         at: Sequence[Place] | None = None,
     ) -> list[Future]:
+        at = at if self._keeps_places else None
         calls = list(zip(*arguments, strict=True))
         names = _keys(title, len(calls), "bvdt" if at is None else PREFIX)
         out: list[Future] = [None] * len(calls)
@@ -111,7 +115,14 @@ class DaskExecutor:
         title = _title(futures)
         with stage(self.progress, title, len(futures)) as advance:
             self._wait(futures, title, advance)
-        return list(self.client.gather(futures))
+        limit = self.patience
+        while True:
+            with suppress(TimeoutError):
+                fetch = partial(self.client.gather, futures, asynchronous=True)
+                return list(self.client.sync(fetch, callback_timeout=limit))
+            # Lost on the way, or many bytes: wait as before, and give them more time.
+            self._wait(futures, title, lambda _: None)
+            limit *= 2
 
     def tell(
         self,
@@ -135,43 +146,52 @@ class DaskExecutor:
         return self.tell(_title(list(references)), operator.itemgetter(number), references, at=at)
 
     def _wait(self, futures: list[Future], title: str, advance: Callable[[int], None]) -> None:
-        """Until all are there; an error of one is raised at once, and so is the want of workers."""
+        """Until all are there; an error of one is raised at once, and so is a cluster that stands still."""
         done: SimpleQueue[Future] = SimpleQueue()  # (``distributed.wait`` would need a default client)
         for future in futures:
             future.add_done_callback(done.put)
+        lost: list[Future] = []  # had been made, and are being made again
         left, tried, seen = len(futures), 0, time.monotonic()
         while left:
             try:
                 future = done.get(timeout=_LOOK)
             except Empty:
-                seen = time.monotonic() if self._n_workers() else seen
+                seen = time.monotonic() if self._is_working() else seen
                 if time.monotonic() - seen > self.patience:
-                    raise RuntimeError(
-                        f"bvdt.dask needs a worker to go on with {title}; the cluster has had none that runs "
-                        f"for {self.patience:.0f} s{self._n_paused()}"
-                    ) from None
+                    raise RuntimeError(self._standstill(title, left)) from None
+                for again in lost:
+                    again.add_done_callback(done.put)
+                lost = []
                 continue
-            seen = time.monotonic()
             if future.status == "finished":
-                left -= 1
+                left, seen = left - 1, time.monotonic()
                 advance(1)
-                continue
-            tried += 1
-            self._again_or_raise(future, title, tried)
-            future.add_done_callback(done.put)
+            elif future.status == "lost":
+                lost.append(future)
+            else:
+                tried += 1
+                self._again_or_raise(future, title, tried)
+                future.add_done_callback(done.put)
 
-    def _n_workers(self) -> int:
-        """Those that run: one that is paused for want of memory may never go on."""
+    def _is_working(self) -> bool:
+        """Whether any worker that runs has a task: one that is paused for want of memory may never go on."""
         if self.client.status != "running":
             raise RuntimeError(f"bvdt.dask needs its client connected; its status is {self.client.status!r}")
-        return sum(info["status"] == "running" for info in self._workers())
+        running = {name for name, info in workers_of(self.client).items() if info["status"] == "running"}
+        return any(tasks for name, tasks in self.client.processing().items() if name in running)
 
-    def _n_paused(self) -> str:
-        paused = sum(info["status"] == "paused" for info in self._workers())
-        return f" ({paused} paused: their memory is full)" if paused else ""
-
-    def _workers(self) -> list[dict[str, Any]]:
-        return list(workers_of(self.client).values())
+    def _standstill(self, title: str, left: int) -> str:
+        told = [info["status"] for info in workers_of(self.client).values()]
+        if "running" in told:
+            return (
+                f"bvdt.dask needs its tasks run; {left} of {title} have waited for {self.patience:.0f} s "
+                "while no worker had any"
+            )
+        paused = f" ({told.count('paused')} paused: their memory is full)" if "paused" in told else ""
+        return (
+            f"bvdt.dask needs a worker to go on with {title}; the cluster has had none that runs for "
+            f"{self.patience:.0f} s{paused}"
+        )
 
     def _again_or_raise(self, future: Future, title: str, tried: int) -> None:
         error = future.exception() if future.status == "error" else None
