@@ -1,6 +1,8 @@
 // Ward trees: see kernels/split.hpp, ward.hpp and merges.hpp.
 #include "../kernels/ward.hpp"
 
+#include <nanobind/stl/optional.h>
+
 #include <limits>
 
 #include "../kernels/merges.hpp"
@@ -41,7 +43,7 @@ void check_rows(const SparsePoints& points, int64_t nnz, const int32_t* order, i
 template <typename Points>
 void ward(const Points& points, int64_t nnz, const Vector<double>& weight, const Vector<int32_t>& order,
           const Vector<int64_t>& bounds, const MutableMatrix<int32_t>& pairs,
-          const MutableVector<double>& costs, int threads) {
+          const MutableVector<double>& costs, int threads, const WardNear& near = {}) {
     nb::gil_scoped_release release;
     check_threads(threads);
     check_offsets("bounds", bounds.data(), rows(bounds), {0, rows(order), false}, false);
@@ -53,8 +55,18 @@ void ward(const Points& points, int64_t nnz, const Vector<double>& weight, const
     check_weights(weight.data(), points.n);
     check_matrix("pairs", rows(pairs), columns(pairs), n_merges, 2);
     check_length("costs", rows(costs), n_merges, "merge");
-    ward_chunks(points, {weight.data(), order.data(), bounds.data(), n_chunks}, {pairs.data(), costs.data()},
-                threads);
+    ward_chunks(points, {weight.data(), order.data(), bounds.data(), n_chunks, near},
+                {pairs.data(), costs.data()}, threads);
+}
+
+WardNear checked_near(const std::optional<Matrix<int32_t>>& near, const std::optional<Vector<double>>& limit,
+                      int64_t n) {
+    if (!near || !limit) return {};
+    const int64_t k = columns(*near);
+    check_matrix("near", rows(*near), k, n, k);
+    check_indices("near", near->data(), n * k, n, 1, -1);
+    check_length("limit", rows(*limit), n, "point");
+    return {near->data(), limit->data(), k};
 }
 
 int64_t merge_items(Matrix<int32_t> pairs, MutableVector<int32_t> cluster, int32_t first_new,
@@ -150,10 +162,14 @@ void register_chunks(nb::module_& m) {
     m.def(
         "ward_chunks",
         [](Matrix<double> x, Matrix<double> h, Vector<double> weight, Vector<int32_t> order,
-           Vector<int64_t> bounds, MutableMatrix<int32_t> pairs, MutableVector<double> costs,
-           int threads) { ward(dense_points(x, h), 0, weight, order, bounds, pairs, costs, threads); },
+           Vector<int64_t> bounds, MutableMatrix<int32_t> pairs, MutableVector<double> costs, int threads,
+           std::optional<Matrix<int32_t>> near, std::optional<Vector<double>> limit) {
+            const DensePoints points = dense_points(x, h);
+            ward(points, 0, weight, order, bounds, pairs, costs, threads,
+                 checked_near(near, limit, points.n));
+        },
         "x"_a, "h"_a, "weight"_a, "order"_a, "bounds"_a, "pairs"_a.noconvert(), "costs"_a.noconvert(),
-        "threads"_a);
+        "threads"_a, "near"_a.none() = nb::none(), "limit"_a.none() = nb::none());
     m.def(
         "ward_chunks",
         [](Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h, int64_t d,

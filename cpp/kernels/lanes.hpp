@@ -72,6 +72,12 @@ struct Lanes {
         return out;
     }
 
+    BVDT_INLINE friend Lanes lesser(const Lanes& a, const Lanes& b) {
+        Lanes out;
+        for (int i = 0; i < n; ++i) out.part[i] = a.part[i] < b.part[i] ? a.part[i] : b.part[i];
+        return out;
+    }
+
     // The lanes at an address, which need not be a multiple of 64.
     static BVDT_INLINE const Lanes& at(const T* p) { return *reinterpret_cast<const Lanes*>(p); }
     static BVDT_INLINE Lanes& at(T* p) { return *reinterpret_cast<Lanes*>(p); }

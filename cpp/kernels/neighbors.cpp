@@ -9,6 +9,7 @@
 #include "lanes.hpp"
 #include "parallel.hpp"
 #include "top_list.hpp"
+#include "vectors.hpp"
 
 namespace bvdt {
 namespace {
@@ -21,9 +22,10 @@ namespace {
 //     s·t·d_ij = r_i + l_j − ⟨x'_i, h'_j⟩,   r_i = st·(u_i − ⟨x_i − o, p⟩),   l_j = st·(w_j − ⟨o, h_j⟩)
 // and a product errs by at most ρ·(‖x'‖² + ‖h'‖²)/2, a row's share and a centre's.
 
-constexpr int64_t kRows = 6;    // compared at once; with 16 lanes their sums fill an AVX2 CPU's registers
-constexpr int64_t kTurn = 192;  // rows per turn of a thread
-constexpr int64_t kSome = 64;   // points whose medians are the origin
+constexpr int64_t kRows = 6;     // compared at once; with 16 lanes their sums fill an AVX2 CPU's registers
+constexpr int64_t kTurn = 192;   // rows per turn of a thread
+constexpr int64_t kProbed = 10;  // panels that a row's first limit comes from, a cell's points
+constexpr int64_t kSome = 64;    // points whose medians are the origin
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // An origin among some points and 1 / their usual size, by medians: one far point decides neither.
@@ -66,7 +68,8 @@ struct ChunkFrame {
     int64_t count, d, n_panels;
     double scale;
     std::vector<float> x, h;             // (count, d), (panels, d, 16)
-    std::vector<float> row_part, level;  // (count,), (panels, 16) l − its error; +∞ after the last
+    std::vector<float> row_part, level;  // (count,), (panels, 16) r, l − its error; +∞ after the last
+    std::vector<float> error;            // (count,) of both
 
     ChunkFrame(const DensePoints& points_, const Levels& levels_, const int32_t* item_, int64_t count_)
         : points(points_), levels(levels_), item(item_), count(count_), d(points_.d) {
@@ -74,6 +77,7 @@ struct ChunkFrame {
         const Frame of_h = points.h == points.x ? of_x : Frame(points.h, item, count, d);
         n_panels = (count + kLanes - 1) / kLanes, scale = of_x.scale * of_h.scale;
         x.resize(static_cast<size_t>(count * d)), row_part.resize(static_cast<size_t>(count));
+        error.resize(row_part.size());
         h.assign(static_cast<size_t>(n_panels * d * kLanes), 0.0f);
         level.assign(static_cast<size_t>(n_panels * kLanes), kInfinity);
         std::vector<float> turned(static_cast<size_t>(d));
@@ -93,8 +97,11 @@ struct ChunkFrame {
             }
             const float own = static_cast<float>(scale * (levels.u[item[a]] - along_x));
             const float other = static_cast<float>(scale * (levels.w[item[a]] - along_h));
-            row_part[a] = own - rounding * (std::abs(own) + square_x);
-            level[a] = other - rounding * (std::abs(other) + square_h);
+            const float own_error = rounding * (std::abs(own) + square_x);
+            const float other_error = rounding * (std::abs(other) + square_h);
+            row_part[a] = own - own_error, level[a] = other - other_error;
+            error[a] = own_error + other_error;
+            if (!std::isfinite(error[a])) error[a] = kInfinity;
             if (!std::isfinite(level[a])) level[a] = -kInfinity;  // too far for single precision: looked at
         }
     }
@@ -112,6 +119,94 @@ struct ChunkFrame {
     }
 };
 
+// What stands side by side in the chunk's order lies in a ball. Where rows and centres are of one space, with
+//     l_j − ⟨x_i, h_j⟩ = (l_j − ‖h_j‖²/2) + ‖x_i − h_j‖²/2 − ‖x_i‖²/2,
+// no centre of a panel is nearer to a row of a tile than the two balls are. So most panels are passed over
+// where points form groups or have few coordinates.
+struct PanelBalls {
+    const ChunkFrame& chunk;
+    float rounding = 0;         // of a square, relative to the squares it was made of
+    std::vector<float> centre;  // (panels / 16, d, 16) means, turned; none where x is not h
+    std::vector<float> radius;  // (panels,)
+    std::vector<float> least;   // (panels,) min_j l_j − ‖h_j‖²/2, less its error
+
+    explicit PanelBalls(const ChunkFrame& of) : chunk(of) {
+        if (chunk.points.x != chunk.points.h) return;
+        const int64_t d = chunk.d, room = (chunk.n_panels + kLanes - 1) / kLanes * kLanes;
+        rounding = std::numeric_limits<float>::epsilon() * (16.0f + 8.0f * std::sqrt(static_cast<float>(d)));
+        centre.assign(static_cast<size_t>(room * d), 0.0f);
+        radius.resize(static_cast<size_t>(chunk.n_panels)), least.resize(radius.size());
+        std::vector<float> mean(static_cast<size_t>(d));
+        for (int64_t p = 0; p < chunk.n_panels; ++p) {
+            const int64_t first = p * kLanes, last = std::min(first + kLanes, chunk.count);
+            radius[p] = ball(first, last, mean.data()), least[p] = kInfinity;
+            for (int64_t j = 0; j < d; ++j) centre[(p / kLanes * d + j) * kLanes + p % kLanes] = mean[j];
+            for (int64_t a = first; a < last; ++a)
+                least[p] = std::min(least[p], chunk.level[a] - (0.5f + rounding) * square(a));
+        }
+    }
+
+    float square(int64_t a) const {
+        const float* const row = chunk.x.data() + a * chunk.d;
+        return dot<Order::kEightSums>(row, row, chunk.d);
+    }
+
+    // How far some points reach from their mean.
+    float ball(int64_t first, int64_t last, float* mean) const {
+        const int64_t d = chunk.d;
+        const float share = 1 / static_cast<float>(last - first);
+        std::fill_n(mean, d, 0.0f);
+        for (int64_t a = first; a < last; ++a)
+            for (int64_t j = 0; j < d; ++j) mean[j] += share * chunk.x[a * d + j];
+        float largest = 0;
+        for (int64_t a = first; a < last; ++a) {
+            float sum = 0;
+            for (int64_t j = 0; j < d; ++j)
+                sum += (chunk.x[a * d + j] - mean[j]) * (chunk.x[a * d + j] - mean[j]);
+            if (!(sum <= largest)) largest = sum;  // so is what is not a number
+        }
+        return std::sqrt(largest);
+    }
+};
+
+// A tile of rows beside all panels.
+struct TileBall {
+    std::vector<float> mean, away;  // (d,), (panels,) squared distances of means
+    float radius = 0;
+    float square[kRows] = {};  // ‖x_r‖²/2 and its error
+
+    template <int Width>
+    BVDT_INLINE void place(const PanelBalls& balls, int64_t first, int64_t n_rows) {
+        using Part = Lanes<float, Width>;
+        const int64_t d = balls.chunk.d, stride = d * kLanes;
+        mean.resize(static_cast<size_t>(d)), away.resize(balls.centre.size() / static_cast<size_t>(d));
+        radius = balls.ball(first, first + n_rows, mean.data());
+        for (int64_t r = 0; r < kRows; ++r)
+            square[r] = (0.5f + balls.rounding) * balls.square(first + std::min(r, n_rows - 1));
+        for (size_t p = 0; p * kLanes < away.size(); ++p) {
+            const float* const turned = balls.centre.data() + static_cast<int64_t>(p) * stride;
+            Part sum{};
+            for (int64_t j = 0; j < d; ++j) {
+                const Part apart = mean[j] - Part::at(turned + j * kLanes);
+                sum += apart * apart;
+            }
+            Part::at(away.data() + p * kLanes) = sum;
+        }
+    }
+
+    // What a panel's nearest centre must not exceed to belong into a list.
+    float reach(const float* limit, int64_t n_rows) const {
+        float most = -kInfinity;
+        for (int64_t r = 0; r < n_rows; ++r) most = std::max(most, limit[r] + square[r]);
+        return most;
+    }
+
+    bool beyond(const PanelBalls& balls, int64_t panel, float reach) const {
+        const float apart = std::sqrt(away[panel]) * (1 - balls.rounding) - radius - balls.radius[panel];
+        return apart > 0 && 0.5f * (1 - balls.rounding) * apart * apart >= reach - balls.least[panel];
+    }
+};
+
 // products[r] = ⟨x_r, panel⟩
 template <int Width>
 BVDT_INLINE void multiply(const float* const* x, const float* panel, int64_t d,
@@ -124,11 +219,41 @@ BVDT_INLINE void multiply(const float* const* x, const float* panel, int64_t d,
     for (int64_t r = 0; r < kRows; ++r) products[r] = sum[r];
 }
 
+// Limits of kRows rows that let few more than k centres in, from the panels of the tile's own place on: the
+// least of every lane are 16 different centres, and no k-th nearest is further than the k-th of these. Lists
+// that begin so take a third of what they would, filled as centres come. At most 15 neighbours.
+template <int Width>
+BVDT_INLINE void first_limits(const ChunkFrame& chunk, const float* const* x, int64_t first, int64_t n_rows,
+                              int64_t k, float* limit) {
+    using Part = Lanes<float, Width>;
+    Part low[kRows];
+    for (int64_t r = 0; r < kRows; ++r) low[r] = Part{} + kInfinity;
+    float error = 0;
+    const int64_t begin = first / kLanes, end = std::min(begin + kProbed, chunk.n_panels);
+    for (int64_t panel = begin; panel < end; ++panel) {
+        Part rest[kRows];
+        multiply(x, chunk.h.data() + panel * kLanes * chunk.d, chunk.d, rest);
+        const Part level = Part::at(chunk.level.data() + panel * kLanes);
+        for (int64_t r = 0; r < kRows; ++r) rest[r] = level - rest[r], low[r] = lesser(low[r], rest[r]);
+        for (int64_t b = panel * kLanes; b < std::min((panel + 1) * kLanes, chunk.count); ++b)
+            error = std::max(error, chunk.error[b]);
+    }
+    for (int64_t r = 0; r < n_rows; ++r) {
+        float value[kLanes];
+        Part::at(value) = low[r];
+        std::nth_element(value, value + k, value + kLanes);  // the row itself is among them
+        const float most = std::nextafter(value[k] + 2 * (error + chunk.error[first + r]), kInfinity);
+        if (most < limit[r]) limit[r] = most;
+    }
+}
+
 // Offers kRows rows from the first on all centres but themselves, from their own panel on: in an order in
 // which near points are close the lists are nearly done at once, and few panels are looked at more closely.
 template <int Width>
-BVDT_INLINE void compare_lanes(const ChunkFrame& chunk, int64_t first, int64_t n_rows,
+BVDT_INLINE void compare_lanes(const PanelBalls& balls, int64_t first, int64_t n_rows, TileBall& tile,
                                const NeighborLists& lists) {
+    const ChunkFrame& chunk = balls.chunk;
+    const bool bounded = !balls.radius.empty();
     using Part = Lanes<float, Width>;
     const float* x[kRows];
     float limit[kRows];
@@ -136,10 +261,14 @@ BVDT_INLINE void compare_lanes(const ChunkFrame& chunk, int64_t first, int64_t n
         x[r] = chunk.x.data() + (first + std::min(r, n_rows - 1)) * chunk.d;
         limit[r] = r < n_rows ? chunk.limit(first + r, list_of(lists, chunk.item[first + r])) : -kInfinity;
     }
+    if (lists.k < kLanes) first_limits<Width>(chunk, x, first, n_rows, lists.k, limit);
+    if (bounded) tile.place<Width>(balls, first, n_rows);
+    float reach = tile.reach(limit, n_rows);
     int64_t panel = first / kLanes;
     for (int64_t turn = 0; turn < chunk.n_panels;
          ++turn, panel = panel + 1 < chunk.n_panels ? panel + 1 : 0) {
         const int64_t at = panel * kLanes;
+        if (bounded && tile.beyond(balls, panel, reach)) continue;
         Part rest[kRows];
         multiply(x, chunk.h.data() + at * chunk.d, chunk.d, rest);
         const Part level = Part::at(chunk.level.data() + at);
@@ -158,13 +287,16 @@ BVDT_INLINE void compare_lanes(const ChunkFrame& chunk, int64_t first, int64_t n
                     const double d = chunk.divergence(first + r, b);
                     if (!comes_before_last(list, chunk.item[b], d)) continue;
                     list.insert<Ties::kByIndex>(chunk.item[b], d);  // never there before
-                    limit[r] = chunk.limit(first + r, list);
+                    limit[r] = std::min(limit[r], chunk.limit(first + r, list));
                 }
         }
+        if (bounded) reach = tile.reach(limit, n_rows);
     }
 }
-BVDT_EACH_WIDTH(compare, (const ChunkFrame& chunk, int64_t first, int64_t n_rows, const NeighborLists& lists),
-                (chunk, first, n_rows, lists))
+BVDT_EACH_WIDTH(compare,
+                (const PanelBalls& balls, int64_t first, int64_t n_rows, TileBall& tile,
+                 const NeighborLists& lists),
+                (balls, first, n_rows, tile, lists))
 
 }  // namespace
 
@@ -175,9 +307,11 @@ void chunk_neighbors(const DensePoints& points, const Levels& levels, const Poin
         const int64_t size = chunks.bounds[c + 1] - chunks.bounds[c];
         if (size == 0) continue;
         const ChunkFrame chunk(points, levels, chunks.order + chunks.bounds[c], size);
+        const PanelBalls balls(chunk);
         parallel_stretches(size, kTurn, threads, [&](int64_t begin, int64_t end) {
+            TileBall tile;
             for (int64_t first = begin; first < end; first += kRows)
-                compare(chunk, first, std::min(kRows, end - first), lists);
+                compare(balls, first, std::min(kRows, end - first), tile, lists);
         });
     }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "gram.hpp"
@@ -285,21 +286,43 @@ struct MatrixChain {
     }
 };
 
-// Up to so many coordinates costs are found from the means each time.
-constexpr int64_t kFewFeatures = 32;
+// Costs are found from the means each time where points have few coordinates; and up to some more, if single
+// precision will do, where the nearest are known or the matrix would not fit the cache.
+constexpr int64_t kFewFeatures = 32, kSomeFeatures = 128, kLargeChunk = 1000;
+
+bool by_means(const DensePoints& points, const WardChunks& chunks) {
+    if (points.d <= kFewFeatures) return true;
+    if (points.x != points.h || points.d > kSomeFeatures) return false;
+    int64_t largest = 0;
+    for (int64_t c = 0; c < chunks.count; ++c)
+        largest = std::max(largest, chunks.bounds[c + 1] - chunks.bounds[c]);
+    return chunks.near.index || largest > kLargeChunk;
+}
 
 template <typename Chain, typename Points>
 void agglomerate(const Points& points, const WardChunks& chunks, const WardMerges& merges, int threads) {
     const int64_t* bound = chunks.bounds;
+    std::vector<int32_t> at;  // place of each point in the order, −1 for others
+    if (chunks.near.index) {
+        at.assign(static_cast<size_t>(points.n), -1);
+        for (int64_t p = bound[0]; p < bound[chunks.count]; ++p)
+            at[chunks.order[p]] = static_cast<int32_t>(p);
+    }
     parallel_for(
         chunks.count, 1, threads, [] { return Chain{}; },
         [&](int64_t c, Chain& chain) {
             const int32_t* item = chunks.order + bound[c];
             chain.prepare(points, item, chunks.weight, bound[c + 1] - bound[c]);
-            int64_t at = bound[c] - bound[0] - c;
+            if constexpr (std::is_same_v<Chain, MeansChain<float>>)
+                if (chunks.near.index)
+                    chain.know(chunks.near, item, [&](int32_t point) {
+                        const bool inside = at[point] >= bound[c] && at[point] < bound[c + 1];
+                        return inside ? static_cast<int32_t>(at[point] - bound[c]) : -1;
+                    });
+            int64_t to = bound[c] - bound[0] - c;
             chain.run([&](const Merge& merge) {
-                merges.pairs[2 * at] = item[merge.a], merges.pairs[2 * at + 1] = item[merge.b];
-                merges.costs[at++] = merge.cost;
+                merges.pairs[2 * to] = item[merge.a], merges.pairs[2 * to + 1] = item[merge.b];
+                merges.costs[to++] = merge.cost;
             });
         });
 }
@@ -307,7 +330,7 @@ void agglomerate(const Points& points, const WardChunks& chunks, const WardMerge
 }  // namespace
 
 void ward_chunks(const DensePoints& points, const WardChunks& chunks, const WardMerges& merges, int threads) {
-    if (points.d > kFewFeatures)
+    if (!by_means(points, chunks))
         agglomerate<MatrixChain<DenseDistances>>(points, chunks, merges, threads);
     else if (points.x == points.h)
         agglomerate<MeansChain<float>>(points, chunks, merges, threads);

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "points.hpp"
+#include "ward_candidates.hpp"
 
 namespace bvdt {
 
@@ -18,6 +19,7 @@ struct WardChunks {
     const int32_t* order;   // points
     const int64_t* bounds;  // (count + 1,) chunk c is order[bounds[c] : bounds[c + 1]], not empty
     int64_t count;
+    WardNear near = {};  // of all points, for points with x = h of one weight, if it is known
 };
 
 struct WardMerges {

@@ -107,6 +107,8 @@ void MeansChain<Value>::prepare(const DensePoints& points, const int32_t* item, 
         if (!self_dual_) std::copy_n(points.h + item[b] * d_, d_, h_.data() + b * d_);
         size_[b] = weight[item[b]];
     }
+    slot_ = name_;
+    listed_ = false;
     row_x_.resize(static_cast<size_t>(d_)), row_h_.resize(row_x_.size());
     centre();
     pack_all();
@@ -166,7 +168,8 @@ void MeansChain<Value>::compact() {
         if (dead_[s] != 0) continue;
         std::copy_n(x_.data() + s * d_, d_, x_.data() + to * d_);
         if (!self_dual_) std::copy_n(h_.data() + s * d_, d_, h_.data() + to * d_);
-        size_[to] = size_[s], height_[to] = height_[s], name_[to] = name_[s], ++to;
+        size_[to] = size_[s], height_[to] = height_[s], name_[to] = name_[s];
+        slot_[name_[to]] = static_cast<int32_t>(to), ++to;
     }
     slots_ = to;
     pack_all();
@@ -216,7 +219,36 @@ int32_t MeansChain<Value>::smallest() {
 // Among clusters at the least cost: the one before in the chain, else the smallest, so that equal points pair
 // up evenly instead of one cluster swallowing them one by one.
 template <typename Value>
+bool MeansChain<Value>::better(const Found& one, const Found& other, int32_t before) const {
+    if (other.slot < 0 || one.cost != other.cost) return other.slot < 0 || one.cost < other.cost;
+    if (one.slot == before || other.slot == before) return one.slot == before;
+    if (size_[one.slot] != size_[other.slot]) return size_[one.slot] < size_[other.slot];
+    return one.slot < other.slot;
+}
+
+template <typename Value>
 typename MeansChain<Value>::Found MeansChain<Value>::nearest(int32_t a, int32_t before) {
+    if (listed_) {
+        const Found found = among_candidates(a, before);
+        if (found.cost < candidates_.limit(name_[a])) return found;
+        candidates_.forget(name_[a]);  // costs do not shrink, so a limit that is too low stays so
+    }
+    return among_all(a, before);
+}
+
+template <typename Value>
+typename MeansChain<Value>::Found MeansChain<Value>::among_candidates(int32_t a, int32_t before) {
+    candidates_.update(name_[a]);
+    Found best{-1, std::numeric_limits<double>::infinity()};
+    for (const int32_t* other = candidates_.begin(name_[a]); other != candidates_.end(name_[a]); ++other) {
+        const Found found{slot_[*other], exact_cost(a, slot_[*other])};
+        if (better(found, best, before)) best = found;
+    }
+    return best;
+}
+
+template <typename Value>
+typename MeansChain<Value>::Found MeansChain<Value>::among_all(int32_t a, int32_t before) {
     scan(a);
     const Value least = least_of(cost_.data(), padded());
     const double reach = static_cast<double>(least) + slack(a, static_cast<double>(least));
@@ -227,10 +259,8 @@ typename MeansChain<Value>::Found MeansChain<Value>::nearest(int32_t a, int32_t 
     for (int64_t p = 0; p < n_panels; ++p)
         for (int32_t b = close_[p]; b < close_[p] + kSlots; ++b) {
             if (!(cost_[b] <= most) || dead_[b] != 0 || b == a) continue;
-            const double cost = exact_cost(a, b);
-            const bool nearer = best.slot < 0 || cost < best.cost;
-            const bool tied = !nearer && cost == best.cost && best.slot != before;
-            if (nearer || (tied && (b == before || size_[b] < size_[best.slot]))) best = {b, cost};
+            const Found found{b, exact_cost(a, b)};
+            if (better(found, best, before)) best = found;
         }
     return best;
 }
@@ -248,6 +278,7 @@ Merge MeansChain<Value>::merge(int32_t a, int32_t b, double cost) {
     size_[a] += size_[b], height_[a] = height;
     dead_[b] = std::numeric_limits<Value>::infinity();
     pack(a);
+    if (listed_) candidates_.merge(name_[a], name_[b]);
     --live_;
     return {name_[a], name_[b], height};
 }

@@ -4,11 +4,13 @@
 // needs O(k) memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "lanes.hpp"
 #include "points.hpp"
+#include "ward_candidates.hpp"
 
 namespace bvdt {
 
@@ -27,6 +29,22 @@ template <typename Value>
 class MeansChain {
   public:
     void prepare(const DensePoints& points, const int32_t* item, const double* weight, int64_t count);
+
+    // Takes over what is known of every point's nearest others, for `Value` float, whose costs do not depend
+    // on how they are found. place_of: a point's place in the chunk, −1 for those outside.
+    template <typename PlaceOf>
+    void know(const WardNear& near, const int32_t* item, const PlaceOf& place_of) {
+        static_assert(sizeof(Value) == sizeof(float));
+        listed_ = true;
+        candidates_.prepare(slots_);
+        for (int32_t s = 0; s < slots_; ++s) {
+            const int32_t* const others = near.index + item[s] * near.k;
+            candidates_.set_limit(s, near.limit[item[s]]);
+            for (int64_t e = 0; e < std::min(near.k, Candidates::kRoom) && others[e] >= 0; ++e)
+                if (const int32_t other = place_of(others[e]); other >= 0) candidates_.add(s, other);
+            if (near.k > Candidates::kRoom) candidates_.forget(s);
+        }
+    }
 
     template <typename Emit>
     void run(const Emit& emit) {
@@ -62,8 +80,11 @@ class MeansChain {
     int64_t slots_ = 0, live_ = 0, d_ = 0;
     bool self_dual_ = true;
     std::vector<double> x_, h_, size_,
-        height_;                  // (slots, d) ×2, (slots,) ×2: means, points, last merge's cost
-    std::vector<int32_t> name_;   // (slots,) place in the chunk
+        height_;                 // (slots, d) ×2, (slots,) ×2: means, points, last merge's cost
+    std::vector<int32_t> name_;  // (slots,) place in the chunk
+    std::vector<int32_t> slot_;  // (places,) the other way
+    Candidates candidates_;
+    bool listed_ = false;         // whether there are candidates
     std::vector<double> origin_;  // (d,)
     double scale_ = 1;
     std::vector<Value> panel_x_, panel_h_;  // (panels, d, kSlots)
@@ -84,6 +105,9 @@ class MeansChain {
     double slack(int32_t a, double least) const;
     int32_t smallest();
     Found nearest(int32_t a, int32_t before);
+    Found among_candidates(int32_t a, int32_t before);
+    Found among_all(int32_t a, int32_t before);
+    bool better(const Found& one, const Found& other, int32_t before) const;
     Merge merge(int32_t a, int32_t b, double cost);
 };
 

@@ -138,6 +138,8 @@ def ward_chunks(
     pairs: _I,  # (n_merges, 2) filled, children before parents in each chunk
     costs: _F,  # (n_merges,) filled, ascending from child to parent
     threads: int,
+    near: _I | None = None,  # (N, k) nearest others of every point, −1 for nobody, if x is h
+    limit: _F | None = None,  # (N,) a cost that no point beyond them is below
 ) -> None:
     """Ward's merges inside each chunk order[bounds[c] : bounds[c + 1]]; n_merges = points − chunks."""
 

@@ -189,7 +189,8 @@ OWN = {
     },
     "split_level dense": SPLIT,
     "split_level sparse": SPLIT,
-    "ward_chunks dense": WARD,
+    "ward_chunks dense": WARD
+    | {"near": [put((0, 0), -2), put((1, 1), N), put((-1, 0), BIG), shorter], "limit": [shorter]},
     "ward_chunks sparse": WARD,
     "apply_merges": {
         "pairs": [put((0, 0), -1), put((1, 1), N), put((2, 1), 1), put((2, 0), 2), put((0, 1), 0), narrower],

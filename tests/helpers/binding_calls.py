@@ -293,7 +293,11 @@ def split_level(as_sparse: bool) -> Arguments:
 
 def ward_chunks(as_sparse: bool) -> Arguments:
     merges = {"pairs": np.zeros((N - 2, 2), np.int32), "costs": np.zeros(N - 2), "threads": 2}
-    return _points(as_sparse) | {"weight": np.ones(N)} | _chunks() | merges
+    arguments = _points(as_sparse) | {"weight": np.ones(N)} | _chunks() | merges
+    if as_sparse:
+        return arguments
+    near = np.array([[(i + 1) % N, (i + 2) % N] for i in range(N)], np.int32)
+    return arguments | {"near": near, "limit": np.ones(N)}
 
 
 def apply_merges() -> Arguments:

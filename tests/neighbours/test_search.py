@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from bvdt.lifting import lift, pair_divergences
-from bvdt.neighbours import NeighbourIndex, checked_recall, search, swapped
+from bvdt.neighbours import NeighbourIndex, checked_recall, nearest_centres, search, swapped
 from bvdt.neighbours.cells import CellIndex, Effort
 from bvdt.neighbours.dial import Truth, needed_pairs
 from bvdt.neighbours.exact import exact_lists, sampled_lists
@@ -56,6 +56,27 @@ def test_few_points_are_exact(divergence, side):
     index = NeighbourIndex(lifted, 5, np.random.default_rng(0))
     assert true_recall(lifted, index) == 1
     assert index.recall.low == 1
+
+
+@pytest.mark.parametrize("k", [3, 15, 20])
+@pytest.mark.parametrize("n_features", [1, 2, 9, 33])
+@pytest.mark.parametrize("kind", ["groups", "one", "ties", "far"])
+def test_points_that_are_passed_over_together_are_far(kind, n_features, k):
+    rng = np.random.default_rng(n_features)
+    X = rng.normal(size=(700, n_features))
+    if kind == "groups":
+        X += 30 * rng.normal(size=(9, n_features))[rng.integers(9, size=700)]
+    elif kind == "ties":
+        X = rng.integers(0, 4, size=(700, n_features)).astype(float)
+    elif kind == "far":
+        X[:3] *= 1e5
+    lifted = lift(X, "squared_euclidean")
+    index, divergence, _ = nearest_centres(lifted, k, rng, 2)
+    expected = exact_lists(lifted, lifted, k, np.arange(700))
+    size = np.abs(lifted.w).max()
+    np.testing.assert_allclose(divergence, expected[1], rtol=1e-9, atol=1e-14 * size * n_features)
+    if kind != "far":
+        assert (index == expected[0]).mean() > 0.999  # all but ties by rounding
 
 
 def test_the_left_side_is_the_divergence_the_other_way_round():

@@ -14,6 +14,7 @@ from scipy.spatial.distance import squareform
 
 from bvdt import Tree, _core
 from bvdt.lifting.lifted import lift
+from bvdt.neighbours import nearest_centres
 from bvdt.tree import ward_tree
 from bvdt.tree.balance import limit_depth
 from helpers.points import draw, draw_with_zeros, make
@@ -110,6 +111,38 @@ def test_merges_of_weighted_clusters_cost_as_their_points():
     _core.ward_chunks(*lifted.arrays, times.astype(float), order, bounds, pairs, costs, 1)
     heights = scipy_ward(repeated)[:, 2]
     np.testing.assert_allclose(np.sort(costs), np.sort(heights)[-11:] ** 2 / 2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("d", [1, 2, 10, 32])
+@pytest.mark.parametrize("kind", ["groups", "one", "ties", "twins", "far"])
+def test_known_neighbours_give_the_same_tree(d, kind):
+    """Sooner: candidates and limits take the place of scans, whatever the ties."""
+    _compare_with_known(d, kind)
+
+
+def test_known_neighbours_give_the_same_tree_in_place_of_a_matrix():
+    _compare_with_known(40, "groups")
+    _compare_with_known(100, "one")
+
+
+def _compare_with_known(d, kind):
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(400, d))
+    if kind == "groups":
+        X += 20 * rng.normal(size=(8, d))[rng.integers(8, size=400)]
+    elif kind == "ties":
+        X = rng.integers(0, 3, size=(400, d)).astype(float)
+    elif kind == "twins":
+        X[200:] = X[:200]
+    elif kind == "far":
+        X[:5] += 1e6
+    lifted = lift(X, "squared_euclidean")
+    expected = ward_tree(lifted)
+    for k in (1, 10, 50):
+        near = nearest_centres(lifted, k, rng, 1)[:2]
+        found = ward_tree(lifted, nearest=near)
+        np.testing.assert_array_equal(found.order, expected.order)
+        np.testing.assert_array_equal(found.size, expected.size)
 
 
 # -- several chunks and rounds -----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from .._support.progress import Progress
 from .._support.running import n_threads
 from ..lifting import Lifted
 from ..tree import cut_into_chunks
-from .cells import CELL, CellIndex, Effort, ranked_again
+from .cells import CellIndex, Effort, ranked_again
 from .chunks import search_by_rule, search_sparse
 from .dial import FEW, Truth, choose_effort, choose_projection, measured, more, needed_pairs
 from .exact import exact_lists
@@ -22,6 +22,7 @@ from .links import EXTRA, Plan, choose_plan, linked_lists
 from .recall import Recall, surely
 
 ALL_PAIRS = 3000  # points up to which all pairs are compared
+_SIDE_BY_SIDE = 80  # points that are near to each other then, and passed over together by those far away
 RECALL = 0.95
 PAIRS = 6000  # centres that a dense point is compared with where no recall is asked for, or 8 per neighbour
 
@@ -180,7 +181,7 @@ def _all_pairs(lifted: Lifted, k: int, n_jobs: int | None) -> tuple[Int, Float]:
     index, divergence = np.full((n, k), -1, np.int32), np.full((n, k), np.inf)
     order = np.arange(n, dtype=np.int32)
     if not lifted.is_sparse:  # near points side by side: lists are nearly done at once, whatever the seed
-        order = cut_into_chunks(lifted, CELL, np.random.default_rng(0), 1)[0]
+        order = cut_into_chunks(lifted, _SIDE_BY_SIDE, np.random.default_rng(0), 1)[0]
     one = order, np.array([0, n])
     threads = n_threads(n_jobs, lifted.n_values * n / 128)  # so many at once
     call = (*lifted.arrays, lifted.u, lifted.w, *one, index, divergence, threads)

@@ -15,6 +15,7 @@ from .._support.arrays import Float, Int, checked_integer
 from .._support.progress import Progress
 from .._support.running import generator
 from ..lifting import Lifted
+from ..neighbours import Recall
 from ..tree import BUILDERS, Tree, varied
 from .links import Links
 from .near_field import NearField
@@ -189,7 +190,7 @@ class ForestOperator(WalkOperator):
     def _grow(self, rng: np.random.Generator, progress: Progress) -> TransitionOperator:
         options: dict[str, Any] = {}
         if self.kind == "ward":
-            options |= varied(self.lifted.n_points, rng)
+            options |= varied(self.lifted.n_points, rng) | _known(self.near)
         options |= {"random_state": rng, "n_jobs": self.n_jobs, "progress": progress}
         tree = BUILDERS[self.kind](self.lifted, **options)
         return TransitionOperator(
@@ -226,7 +227,8 @@ def grow_forest(
     """A forest of ``n_trees`` trees from one lifted copy; the bandwidth is resolved on the first tree."""
     seed = seed_from(random_state)
     field = _near_field(lifted, near, seed, n_jobs, progress, recall) if near else None
-    tree = BUILDERS[kind](lifted, random_state=_rng(seed, 0), n_jobs=n_jobs, progress=progress)
+    known = _known(field) if kind == "ward" else {}
+    tree = BUILDERS[kind](lifted, random_state=_rng(seed, 0), n_jobs=n_jobs, progress=progress, **known)
     first = TransitionOperator(lifted, tree, bandwidth=bandwidth, n_jobs=n_jobs)
     one = ForestOperator((first,), near=field, seed=seed, kind=kind)
     forest = one.add_trees(n_trees - 1, progress=progress)
@@ -239,6 +241,13 @@ def _near_field(
     lifted: Lifted, near: int, seed: int, n_jobs: int | None, progress: Progress, recall: float | None
 ) -> NearField:
     return NearField.of(lifted, near, np.random.default_rng(seed), n_jobs, progress, recall)
+
+
+def _known(field: NearField | None) -> dict[str, Any]:
+    """What a near field spares Ward's agglomeration, if its lists are exact."""
+    if field is None or field.recall != Recall.exact():
+        return {}
+    return {"nearest": (field.indices, field.divergences)}
 
 
 def resolve_weights(weights: str | ArrayLike, members: Sequence[TransitionOperator]) -> Float:  # (n_trees,)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from .. import _core
 from .._support.arrays import Float, Int
@@ -52,7 +53,14 @@ class Links:
     def mean(self) -> _core.Links:
         """(λS + (λS)ᵀ)/2."""
         forward = vars(self).get("forward") or self._made()  # which is not kept for this alone
-        return forward.mean_with_transpose(n_threads(self.n_jobs))
+        return forward.mean_with_transpose(self._threads)
+
+    def mean_matrix(self) -> Any:  # CSR (N, N)
+        """The same as a sparse matrix, points in the tree's order."""
+        mean = self.mean
+        n_points = len(self.order)
+        data = mean.unit * mean.weight
+        return csr_array((data, mean.column, mean.first), shape=(n_points, n_points))
 
     def _made(self) -> _core.Links:
         if self.near is None:
@@ -60,7 +68,12 @@ class Links:
         else:
             indices = np.ascontiguousarray(self.near.indices, np.int32)
             weight, _ = self.near.whole_weights(n_jobs=self.n_jobs)
-        return _core.Links(indices, weight, UNIT, self.order, n_threads(self.n_jobs))
+        return _core.Links(indices, weight, UNIT, self.order, self._threads)
+
+    @property
+    def _threads(self) -> int:
+        """Of what reads the near field a few times."""
+        return n_threads(self.n_jobs, 0 if self.near is None else 8.0 * self.near.indices.size)
 
     @property
     def even(self) -> bool:

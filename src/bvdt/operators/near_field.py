@@ -57,7 +57,8 @@ def whole_weights(
     """
     divergences = np.ascontiguousarray(divergences, np.float64)
     weight, sums = np.empty(divergences.shape, np.int32), RowSums(*np.empty((2, len(divergences))))
-    _core.weigh_lists(divergences, FALL, units, weight, *sums, n_threads(n_jobs))
+    threads = n_threads(n_jobs, 16.0 * divergences.size)  # an exponential each
+    _core.weigh_lists(divergences, FALL, units, weight, *sums, threads)
     return weight, sums
 
 
@@ -97,11 +98,13 @@ class NearField:
     @cached_property
     def matrix(self) -> Any:  # CSR (N, N)
         """λ_i·S_i as a sparse matrix; products read :mod:`.links` instead, whose weights it has."""
+        return self._as_matrix(UNIT * self.whole_weights()[0])
+
+    def _as_matrix(self, values: NDArray[Any]) -> Any:  # (N, k) -> CSR (N, N)
         found = self.indices >= 0
-        weight = UNIT * self.whole_weights()[0]
         first = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
         n_points = len(self.indices)
-        return sparse.csr_array((weight[found], self.indices[found], first), shape=(n_points, n_points))
+        return sparse.csr_array((values[found], self.indices[found], first), shape=(n_points, n_points))
 
     @cached_property
     def symmetric(self) -> Any:
@@ -120,7 +123,8 @@ class NearField:
     @cached_property
     def parts(self) -> NDArray[np.intp]:  # (N,)
         """Number of each point's connected part."""
-        return np.asarray(connected_components(self.matrix, directed=False)[1], np.intp)
+        links = self._as_matrix(np.ones(self.indices.shape))
+        return np.asarray(connected_components(links, directed=False)[1], np.intp)
 
     def row_values(self, bandwidth: float, n_jobs: int | None = None) -> Float:  # (N,)
         """−Σ_j S_ij·(d_ij/β + log S_ij): what S_i alone gives of the row's bound; 0 without a neighbour."""

@@ -11,16 +11,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from .. import _core
 from .._support.arrays import Float, Int
 from .._support.running import n_threads
 from .._support.sparse import sparse_times
-from ..tree import Tree
 from .base import RealOperator
 from .forest import ForestOperator
-from .products import CoarsestProduct
 from .single_tree import SERIAL
 from .symmetrized import SymmetrizedOperator
 
@@ -38,12 +35,11 @@ class OrderedSymmetrized(RealOperator):
         self.degrees: Float = S.degrees[self.order]
         place = np.empty_like(self.order)
         place[self.order] = np.arange(len(place), dtype=place.dtype)
-        self.links = _reordered(S.scaled(forest.near.symmetric), self.order, place)
+        self.links = S.scaled(forest._links.mean_matrix(), self.order)
         scale = S.scale[self.order][:, None]
         self._share: Float = float(forest.near.far_share[0]) * forest.weights
         self._trees = [
-            CoarsestProduct(Tree.from_sizes(member.tree.size, place[member.tree.order]), member._q).symmetric
-            for member in forest.members
+            member._product.reordered(place[member.tree.order]).symmetric() for member in forest.members
         ]
         self._scale, self._n_jobs = scale, forest.n_jobs
         self._unreached = None if S.unreached is None else place[S.unreached]
@@ -120,16 +116,6 @@ class OrderedSymmetrized(RealOperator):
         return self
 
     _adjoint = _transpose
-
-
-def _reordered(A: Any, order: Int, place: Int) -> Any:  # CSR (N, N) -> CSR (N, N)
-    """Rows and columns in another order, each row's entries ascending."""
-    lengths = np.diff(A.indptr)[order]
-    first = np.concatenate([[0], np.cumsum(lengths)])
-    entries = np.repeat(A.indptr[order] - first[:-1], lengths) + np.arange(first[-1])
-    out = csr_array((A.data[entries], place[A.indices[entries]], first), shape=A.shape)
-    out.sort_indices()
-    return out
 
 
 def symmetrized_in_order(S: SymmetrizedOperator) -> tuple[Any, Int]:

@@ -39,8 +39,12 @@ class CoarsestProduct:
 
     @cached_property
     def prepared(self) -> _core.CoarsestProduct:
+        return self.reordered(self.tree.order)
+
+    def reordered(self, order: Int) -> _core.CoarsestProduct:
+        """Prepared for points in another order: ``order`` has the numbers there of the tree's leaves."""
         limits = self.subtree_points, self.bucket_points
-        return _core.CoarsestProduct(self.tree.size, self.tree.order, self.q, *limits)
+        return _core.CoarsestProduct(self.tree.size, order, self.q, *limits)
 
     @cached_property
     def symmetric(self) -> _core.CoarsestProduct:

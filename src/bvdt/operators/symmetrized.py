@@ -97,11 +97,15 @@ class SymmetrizedOperator(RealOperator):
         """D^(−1/2), 0 where there is no link."""
         return self._scale
 
-    def scaled(self, links: Any) -> Any:  # CSR (N, N) -> CSR (N, N)
-        """D^(−1/2)·links·D^(−1/2) of a sparse part of (Q + Qᵀ)/2, without the few unreached points' links."""
+    def scaled(self, links: Any, order: NDArray[Any] | None = None) -> Any:  # CSR (N, N) -> CSR (N, N)
+        """D^(−1/2)·links·D^(−1/2) of a sparse part of (Q + Qᵀ)/2, without the few unreached points' links.
+
+        ``order``: the point of each row and column, if they are not in the points' own order.
+        """
         scale = self._scale.copy()
         if self._unreached is not None:
             scale[self._unreached] = 0
+        scale = scale if order is None else scale[order]
         data = links.data * np.repeat(scale, np.diff(links.indptr))
         data *= scale[links.indices]
         return csr_array((data, links.indices, links.indptr), shape=links.shape)

@@ -31,6 +31,7 @@ from .structure import Tree
 # Chunk of the first round, the largest of later ones, and shrink; measured, see docs/decisions.md.
 _DENSE, _SPARSE = (300, 300, 3.0), (1000, 2000, 6.0)
 _SMALL = 3000  # so many points are one chunk: Ward's tree itself
+_LISTED = 16  # of a point's nearest that are looked at before all others
 _WORK = 1 << 30  # products of a thread in one kernel call, about 0.1 s
 
 
@@ -42,6 +43,7 @@ def ward_tree(
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: Progress = False,
+    nearest: tuple[Int, Float] | None = None,
 ) -> Tree:
     """Ward tree of the lifted points.
 
@@ -59,6 +61,9 @@ def ward_tree(
         Threads; ``None`` and −1 are all cores. The tree does not depend on it.
     progress
         Shows a bar of the merges carried out.
+    nearest
+        Each point's nearest centres and their divergences, (N, k) both, ascending, if known exactly.
+        The tree is the same, found sooner; used for dense points and squared Euclidean distances only.
     """
     n_points = lifted.n_points
     if n_points < 2:
@@ -78,7 +83,9 @@ def ward_tree(
     linkage = np.empty((n_points - 1, 2), np.int32)
     with stage(progress, "ward tree", n_points - 1) as advance:
         clusters = Clusters(lifted.arrays, np.ones(n_points))
-        _agglomerate(clusters, linkage, chunks, shrink, rng, threads, advance)
+        fits = not lifted.is_sparse and lifted.X is lifted.H
+        known = _limited(lifted, *nearest) if nearest is not None and fits else None
+        _agglomerate(clusters, linkage, chunks, shrink, rng, threads, advance, known)
     return limit_depth(Tree.from_merges(linkage), most=int(4 * math.log2(n_points) + 50))
 
 
@@ -96,6 +103,17 @@ def ward_tree_of_means(
     chunks = [_SMALL, _SMALL]
     _agglomerate(clusters, linkage, chunks, _DENSE[2], generator(random_state), n_threads(n_jobs), _untold)
     return Tree.from_merges(linkage)
+
+
+def _limited(lifted: Lifted, indices: Int, divergences: Float) -> tuple[Int, Float]:  # (N, k), (N,)
+    """Lists of at most ``_LISTED`` others, and what merging with one beyond them costs at least.
+
+    Two points cost their divergence, known but for the rounding of u + w − ⟨x, h⟩.
+    """
+    last = divergences[:, :_LISTED][:, -1]
+    rounding = 64 * np.finfo(np.float64).eps * (1 + math.sqrt(lifted.n_features))
+    limit = np.where(np.isfinite(last), last - rounding * (np.abs(lifted.u) + last), -np.inf)
+    return np.ascontiguousarray(indices[:, :_LISTED]), limit
 
 
 def _untold(_: int) -> None:
@@ -126,6 +144,7 @@ def _agglomerate(
     rng: np.random.Generator,
     threads: int,
     advance: Callable[[int], None],
+    known: tuple[Int, Float] | None = None,
 ) -> None:
     """Rounds of splitting and merging until one cluster is left; fills ``linkage`` (N − 1, 2)."""
     chunk, largest = chunks
@@ -135,7 +154,8 @@ def _agglomerate(
         # Fewer clusters afford larger chunks for the same work.
         cap = int(min(largest, chunk * (len(linkage) + 1) / len(name)))
         order, bounds = split(clusters, cap, rng, threads)
-        pairs, costs = _merge_chunks(clusters, order, bounds, threads)
+        pairs, costs = _merge_chunks(clusters, order, bounds, threads, known)
+        known = None  # of single points
         if len(bounds) > 2:
             pairs = _cheapest(pairs, costs, len(name) - int(len(name) / shrink))
         group = np.empty(len(name), np.int32)
@@ -149,7 +169,7 @@ def _agglomerate(
 
 
 def _merge_chunks(
-    clusters: Clusters, order: Int, bounds: Long, threads: int
+    clusters: Clusters, order: Int, bounds: Long, threads: int, known: tuple[Int, Float] | None
 ) -> tuple[Int, Float]:  # (n_merges, 2), (n_merges,)
     """Ward's merges inside every chunk, children before parents, with their costs."""
     n_merges = len(order) - (len(bounds) - 1)
@@ -159,7 +179,7 @@ def _merge_chunks(
     for first, last in _slices(len(bounds) - 1, threads * max(16, _WORK // work)):
         made = slice(bounds[first] - first, bounds[last] - last)
         chunks = (order, bounds[first : last + 1], pairs[made], costs[made], threads)
-        call = (*clusters.arrays, clusters.weight, *chunks)
+        call = (*clusters.arrays, clusters.weight, *chunks, *(known or ()))
         _core.ward_chunks(*call)
     return pairs, costs
 
