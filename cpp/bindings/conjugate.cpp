@@ -1,8 +1,10 @@
-// Steps of conjugate gradients and of label spreading: see kernels/conjugate.hpp and kernels/rows.hpp.
+// Steps of conjugate gradients and of label spreading: see kernels/conjugate.hpp, rows.hpp and
+// class_rows.hpp.
 #include "../kernels/conjugate.hpp"
 
 #include <nanobind/stl/optional.h>
 
+#include "../kernels/class_rows.hpp"
 #include "../kernels/rows.hpp"
 
 #include "arrays.hpp"
@@ -58,11 +60,39 @@ void take(Matrix<T> v, Vector<int32_t> order, double factor, MutableMatrix<T> ou
 }
 
 template <typename T>
-void put(Matrix<T> v, Vector<int32_t> order, MutableMatrix<T> out, int threads) {
+void put(Matrix<T> v, Vector<int32_t> order, std::optional<Vector<double>> factor, MutableMatrix<T> out,
+         int threads) {
     nb::gil_scoped_release release;
     const int64_t n = checked_order(order, rows(v), threads);
+    if (factor) check_length("factor", rows(*factor), n, "row");
     check_matrix("out", rows(out), columns(out), n, columns(v));
-    put_rows(v.data(), order.data(), n, columns(v), out.data(), threads);
+    put_rows(v.data(), order.data(), factor ? factor->data() : nullptr, n, columns(v), out.data(), threads);
+}
+
+template <typename T>
+void cut(MutableMatrix<T> v, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    cut_below_zero(v.data(), rows(v) * columns(v), threads);
+}
+
+void count(Matrix<double> scores, Vector<double> divisor, MutableVector<int64_t> found, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    check_length("divisor", rows(divisor), columns(scores), "column");
+    check_length("count", rows(found), columns(scores), "column");
+    count_classes(scores.data(), divisor.data(), rows(scores), columns(scores), found.data(), threads);
+}
+
+void distribute(MutableMatrix<double> scores, Vector<double> divisor, Vector<double> prior,
+                MutableVector<int32_t> best, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    const int64_t n = rows(scores), k = columns(scores);
+    check_length("divisor", rows(divisor), k, "column");
+    check_length("prior", rows(prior), k, "column");
+    check_length("best", rows(best), n, "row");
+    distribute_rows(scores.data(), divisor.data(), prior.data(), n, k, best.data(), threads);
 }
 
 template <typename T>
@@ -88,7 +118,9 @@ void register_steps(nb::module_& m) {
     using namespace nb::literals;
     m.def("column_dots", &dots<T>, "a"_a.noconvert(), "b"_a.noconvert(), "out"_a.noconvert(), "threads"_a);
     m.def("take_rows", &take<T>, "v"_a.noconvert(), "order"_a, "factor"_a, "out"_a.noconvert(), "threads"_a);
-    m.def("put_rows", &put<T>, "v"_a.noconvert(), "order"_a, "out"_a.noconvert(), "threads"_a);
+    m.def("put_rows", &put<T>, "v"_a.noconvert(), "order"_a, "factor"_a.none(), "out"_a.noconvert(),
+          "threads"_a);
+    m.def("cut_below_zero", &cut<T>, "v"_a.noconvert(), "threads"_a);
     m.def("blend_rows", &blend<T>, "step"_a.noconvert(), "before"_a.noconvert(), "given"_a.noconvert(),
           "order"_a.none(), "alpha"_a, "tol"_a, "rounding"_a, "change"_a.noconvert(), "total"_a.noconvert(),
           "threads"_a);
@@ -101,6 +133,10 @@ void register_steps(nb::module_& m) {
 }  // namespace
 
 void register_conjugate(nb::module_& m) {
+    using namespace nb::literals;
+    m.def("count_classes", &count, "scores"_a, "divisor"_a, "count"_a.noconvert(), "threads"_a);
+    m.def("distribute_rows", &distribute, "scores"_a.noconvert(), "divisor"_a, "prior"_a,
+          "best"_a.noconvert(), "threads"_a);
     register_steps<double>(m);
     register_steps<float>(m);
 }

@@ -27,12 +27,22 @@ void take_rows(const T* v, const int32_t* order, T factor, int64_t n, int64_t co
 }
 
 template <typename T>
-void put_rows(const T* v, const int32_t* order, int64_t n, int64_t columns, T* out, int threads) {
+void put_rows(const T* v, const int32_t* order, const double* factor, int64_t n, int64_t columns, T* out,
+              int threads) {
     parallel_stretches(n, kBatch, threads, [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
             if (i + kAhead < last) prefetch_ends<1>(out + order[i + kAhead] * columns, columns);
-            std::copy_n(v + i * columns, columns, out + order[i] * columns);
+            const double by = factor ? factor[i] : 1;
+            T* const to = out + order[i] * columns;
+            for (int64_t c = 0; c < columns; ++c) to[c] = static_cast<T>(by * v[i * columns + c]);
         }
+    });
+}
+
+template <typename T>
+void cut_below_zero(T* v, int64_t count, int threads) {
+    parallel_stretches(count, int64_t{1} << 15, threads, [&](int64_t first, int64_t last) {
+        for (int64_t e = first; e < last; ++e) v[e] = std::max(v[e], T{0});
     });
 }
 
@@ -72,7 +82,8 @@ void blend_rows(T* step, const T* before, const T* given, const int32_t* order, 
 
 #define BVDT_FOR(T)                                                                                         \
     template void take_rows(const T*, const int32_t*, T, int64_t, int64_t, T*, int);                        \
-    template void put_rows(const T*, const int32_t*, int64_t, int64_t, T*, int);                            \
+    template void put_rows(const T*, const int32_t*, const double*, int64_t, int64_t, T*, int);             \
+    template void cut_below_zero(T*, int64_t, int);                                                         \
     template void blend_rows(T*, const T*, const T*, const int32_t*, double, int64_t, int64_t, StepChange&, \
                              int);
 BVDT_FOR(double)

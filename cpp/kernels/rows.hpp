@@ -9,9 +9,14 @@ namespace bvdt {
 template <typename T>
 void take_rows(const T* v, const int32_t* order, T factor, int64_t n, int64_t columns, T* out, int threads);
 
-// out_order[i] = v_i
+// out_order[i] = factor_i·v_i; factor null for ones
 template <typename T>
-void put_rows(const T* v, const int32_t* order, int64_t n, int64_t columns, T* out, int threads);
+void put_rows(const T* v, const int32_t* order, const double* factor, int64_t n, int64_t columns, T* out,
+              int threads);
+
+// v ← max(v, 0), count values
+template <typename T>
+void cut_below_zero(T* v, int64_t count, int threads);
 
 // What a step of label spreading changed.
 struct StepChange {

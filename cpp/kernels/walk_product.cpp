@@ -1,6 +1,7 @@
 #include "walk_product.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "parallel.hpp"
@@ -24,8 +25,27 @@ struct Rows {
     const int32_t* order;  // null if the result is in the tree's order
     T* out;
     int64_t stride, first, last;  // stride of out
-    double* dots;                 // (k,) += v·out of the rows; null for none
+    double* sums;                 // (k,) += v·out of the rows, or a step's three; null for none
+    const WalkStep<T>* step;      // null for the product itself
 };
+
+// total ← what the step makes of the product's row; sums (3, Count) += its change, size and square.
+template <typename T, int Count>
+BVDT_INLINE void take_step(const Rows<T>& r, int64_t i, const T* held, double* total) {
+    const int64_t given = r.step->row[i];
+    const double turn = r.step->turn, by = r.step->by[i], weight = 1 / by;
+    if (given >= 0) {
+        const T* const from = r.step->given + given * r.stride;
+        for (int c = 0; c < Count; ++c) total[c] += by * r.step->share * from[c];
+    }
+    double *const change = r.sums, *const size = change + Count, *const squares = size + Count;
+    for (int c = 0; c < Count; ++c) {
+        const double left = weight * (total[c] - r.v[i * Count + c]);
+        change[c] += std::abs(left), size[c] += weight * std::abs(total[c]), squares[c] += left * left;
+    }
+    if (turn != 1)
+        for (int c = 0; c < Count; ++c) total[c] = turn * total[c] + (1 - turn) * held[c];
+}
 
 template <typename T, int Count>
 BVDT_INLINE void write_rows(const Rows<T>& r) {
@@ -52,9 +72,10 @@ BVDT_INLINE void write_rows(const Rows<T>& r) {
             for (int c = 0; c < Count; ++c) total[c] += far_out * (from[c] + r.above[c]);
         }
         T* const to = r.out + (r.order ? int64_t{r.order[i]} : i) * r.stride;
+        if (r.step) take_step<T, Count>(r, i, to, total);
         for (int c = 0; c < Count; ++c) to[c] = static_cast<T>(total[c]);
-        if (r.dots)
-            for (int c = 0; c < Count; ++c) r.dots[c] += r.v[i * Count + c] * total[c];
+        if (r.sums && !r.step)
+            for (int c = 0; c < Count; ++c) r.sums[c] += r.v[i * Count + c] * total[c];
     }
 }
 
@@ -157,44 +178,46 @@ BVDT_NOINLINE void add_rows(const T* v, const double* scale, int64_t first, int6
     }
 }
 
-// Inner products of parts of the rows, added in the parts' order: they do not depend on the threads.
-class PartialDots {
+// Sums over parts of the rows, added in the parts' order: they do not depend on the threads.
+class PartialSums {
   public:
-    PartialDots(double* total, int64_t n_parts, int64_t k)
-        : total_(total), k_(k), parts_(total ? static_cast<size_t>(n_parts * k) : 0, 0.0) {}
-    double* of(int64_t part) { return total_ ? parts_.data() + part * k_ : nullptr; }
-    void add_up() {
-        if (!total_) return;
-        std::fill_n(total_, k_, 0.0);
-        for (size_t e = 0; e < parts_.size(); ++e) total_[e % static_cast<size_t>(k_)] += parts_[e];
+    PartialSums(int64_t n_parts, int64_t width)
+        : width_(width), parts_(static_cast<size_t>(n_parts * width), 0.0) {}
+    double* of(int64_t part) { return width_ ? parts_.data() + part * width_ : nullptr; }
+    std::vector<double> total() const {
+        std::vector<double> sum(static_cast<size_t>(width_), 0.0);
+        for (size_t e = 0; e < parts_.size(); ++e) sum[e % sum.size()] += parts_[e];
+        return sum;
     }
 
   private:
-    double* total_;
-    int64_t k_;
-    std::vector<double> parts_;  // (n_parts, k)
+    int64_t width_;
+    std::vector<double> parts_;  // (n_parts, width)
 };
 
+// Both return the sums (width,) of all rows.
 template <typename T>
-void multiply_links(const Links& near, const WalkScales& scales, Ordered<T>& v, const Columns<T>& out,
-                    const int32_t* order, double* dots, int threads) {
+std::vector<double> multiply_links(const Links& near, const WalkScales& scales, Ordered<T>& v,
+                                   const Columns<T>& out, const int32_t* order, const WalkStep<T>* step,
+                                   int64_t width, int threads) {
     const int64_t n = near.n_points(), k = out.k;
-    PartialDots partial(dots, (n + kRows - 1) / kRows, k);
+    PartialSums partial((n + kRows - 1) / kRows, width);
     parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) { v.put(first, last); });
     parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) {
         write_part({near, scales, v.data(), nullptr, nullptr, order, out.data, out.stride, first, last,
-                    partial.of(first / kRows)},
+                    partial.of(first / kRows), step},
                    k);
     });
-    partial.add_up();
+    return partial.total();
 }
 
 template <typename T>
-void multiply_both(const CoarsestProduct& far, const Links& near, const WalkScales& scales, Ordered<T>& v,
-                   const Columns<T>& out, const int32_t* order, int flip, double* dots, int threads) {
+std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near, const WalkScales& scales,
+                                  Ordered<T>& v, const Columns<T>& out, const int32_t* order, int flip,
+                                  const WalkStep<T>* step, int64_t width, int threads) {
     const ProductShape& p = far.shape();
     const int64_t k = out.k, n_top = p.n_subtrees - 1;
-    PartialDots partial(dots, p.n_subtrees, k);
+    PartialSums partial(p.n_subtrees, width);
     std::vector<double> top(static_cast<size_t>((p.n_subtrees + n_top) * k)), total(static_cast<size_t>(k));
     double* const above = top.data() + n_top * k;  // per subtree: first its sum, then what comes down to it
     parallel_for(p.n_subtrees, 16, threads, [&](int64_t c) {
@@ -212,10 +235,30 @@ void multiply_both(const CoarsestProduct& far, const Links& near, const WalkScal
             scaled_rows(v.data(), scales.far_in, first, n, k, leaves);
             sweep_part(scratch.data(), p.child.data() + row, far.weights() + row, n - 1, k, sum, flip);
             write_part({near, scales, v.data(), leaves, above + c * k, order, out.data, out.stride, first,
-                        first + n, partial.of(c)},
+                        first + n, partial.of(c), step},
                        k);
         });
-    partial.add_up();
+    return partial.total();
+}
+
+// done(first column, columns, sums) after each batch of columns.
+template <typename T, typename Done>
+void multiply_columns(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
+                      T* out, int64_t columns, bool transpose, const int32_t* order, const WalkStep<T>* step,
+                      int64_t n_sums, int threads, const Done& done) {
+    const int64_t n_batches = (columns + kAtOnce - 1) / kAtOnce;
+    for (int64_t b = 0, j = 0; b < n_batches; ++b) {
+        const int64_t k = (columns - j + n_batches - b - 1) / (n_batches - b);  // as even as can be
+        Ordered<T> from({v + j, columns, k}, order, near.n_points());
+        const Columns<T> to{out + j, columns, k};
+        WalkStep<T> here{};
+        if (step) here = *step, here.given += j;
+        const WalkStep<T>* const taken = step ? &here : nullptr;
+        done(j, k,
+             far ? multiply_both(*far, near, scales, from, to, order, transpose, taken, n_sums * k, threads)
+                 : multiply_links(near, scales, from, to, order, taken, n_sums * k, threads));
+        j += k;
+    }
 }
 
 }  // namespace
@@ -224,23 +267,30 @@ template <typename T>
 void multiply_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
                    T* out, int64_t columns, bool transpose, bool ordered, double* dots, int threads) {
     const int32_t* const order = ordered ? nullptr : near.order().data();
-    const int64_t n_batches = (columns + kAtOnce - 1) / kAtOnce;
-    for (int64_t b = 0, j = 0; b < n_batches; ++b) {
-        const int64_t k = (columns - j + n_batches - b - 1) / (n_batches - b);  // as even as can be
-        Ordered<T> from({v + j, columns, k}, order, near.n_points());
-        const Columns<T> to{out + j, columns, k};
-        double* const dots_here = dots ? dots + j : nullptr;
-        if (far)
-            multiply_both(*far, near, scales, from, to, order, transpose, dots_here, threads);
-        else
-            multiply_links(near, scales, from, to, order, dots_here, threads);
-        j += k;
-    }
+    multiply_columns<T>(far, near, scales, v, out, columns, transpose, order, nullptr, dots ? 1 : 0, threads,
+                        [&](int64_t first, int64_t, const std::vector<double>& sums) {
+                            if (dots) std::copy(sums.begin(), sums.end(), dots + first);
+                        });
 }
 
-template void multiply_walk(const CoarsestProduct*, const Links&, const WalkScales&, const double*, double*,
-                            int64_t, bool, bool, double*, int);
-template void multiply_walk(const CoarsestProduct*, const Links&, const WalkScales&, const float*, float*,
-                            int64_t, bool, bool, double*, int);
+template <typename T>
+void step_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v, T* out,
+               int64_t columns, const WalkStep<T>& step, int threads) {
+    multiply_columns<T>(far, near, scales, v, out, columns, false, nullptr, &step, 3, threads,
+                        [&](int64_t first, int64_t k, const std::vector<double>& sums) {
+                            std::copy_n(sums.data(), k, step.change + first);
+                            std::copy_n(sums.data() + k, k, step.size + first);
+                            std::copy_n(sums.data() + 2 * k, k, step.squares + first);
+                        });
+}
+
+#define BVDT_FOR(T)                                                                                         \
+    template void multiply_walk(const CoarsestProduct*, const Links&, const WalkScales&, const T*, T*,      \
+                                int64_t, bool, bool, double*, int);                                         \
+    template void step_walk(const CoarsestProduct*, const Links&, const WalkScales&, const T*, T*, int64_t, \
+                            const WalkStep<T>&, int);
+BVDT_FOR(double)
+BVDT_FOR(float)
+#undef BVDT_FOR
 
 }  // namespace bvdt

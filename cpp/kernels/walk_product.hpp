@@ -20,10 +20,28 @@ struct WalkScales {  // (N,) each, by place in the tree's order; null for ones
     double own;
 };
 
+// Label spreading's step in the place of the product: with g_i the product's row and by_i·share of the row
+// that is given,
+//     out_i ← turn·g_i + (1 − turn)·out_i
+// which is Chebyshev's step where out holds the vector before v. At turn 1 out may hold anything.
+template <typename T>
+struct WalkStep {
+    const int32_t* row;  // (N,) by place: which given row, −1 for none
+    const T* given;      // (m, columns)
+    const double* by;    // (N,) above 0
+    double share, turn;
+    double *change, *size, *squares;  // (columns,) of r_i = (g_i − v_i)/by_i: Σ|r_i|, Σ|g_i/by_i|, Σ r_i²
+};
+
 // out and v (N, columns), in the tree's order if `ordered`. `far` may be null: links alone. `transpose` is
 // that of Q; the links are as they are. dots (columns,) = Σ_i v_i·out_i of every column, unless it is null.
 template <typename T>
 void multiply_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
                    T* out, int64_t columns, bool transpose, bool ordered, double* dots, int threads);
+
+// The step, in the tree's order; out and v are two arrays.
+template <typename T>
+void step_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v, T* out,
+               int64_t columns, const WalkStep<T>& step, int threads);
 
 }  // namespace bvdt

@@ -114,6 +114,52 @@ TEST_CASE("near and far field in one product, in either order") {
         }
 }
 
+TEST_CASE("a step of label spreading is made of the product, and tells its residual") {
+    Generator rng(34);
+    const int64_t n = 90, m = 7;
+    const Tree tree = random_tree(rng, n);
+    const auto q = uniforms(rng, tree.n_nodes() - 1);
+    const CoarsestProduct far(tree.size.data(), tree.order.data(), tree.n_nodes(), q.data(), {16, 32'768});
+    const Lists lists(rng, n, 5, 0.001);
+    const Links links(lists.indices.data(), lists.weight.data(), 0.001, 5, tree.order.data(), n, 2);
+    const auto a = uniforms(rng, n), b = uniforms(rng, n), c = uniforms(rng, n), d = uniforms(rng, n);
+    const WalkScales scales{a.data(), b.data(), c.data(), d.data(), 0};
+    std::vector<double> by(static_cast<size_t>(n));
+    std::vector<int32_t> row(static_cast<size_t>(n), -1);
+    for (int64_t i = 0; i < n; ++i) by[i] = 0.5 + static_cast<double>(below(rng, 10));
+    for (int32_t i = 0; i < m; ++i) row[5 * i + 1] = i;
+    for (const int64_t k : {1, 10, 32, 45})
+        for (const CoarsestProduct* const tied : {static_cast<const CoarsestProduct*>(nullptr), &far})
+            for (const double turn : {1.0, 1.3}) {
+                const auto v = uniforms(rng, n * k, -1), held = uniforms(rng, n * k, -1);
+                const auto given = uniforms(rng, m * k);
+                std::vector<double> product(v.size()), out(held), one(held), sums(3 * k), same(3 * k),
+                    slow(3 * k, 0.0);
+                multiply_walk(tied, links, scales, v.data(), product.data(), k, false, true,
+                              static_cast<double*>(nullptr), 1);
+                const auto take = [&](std::vector<double>& to, std::vector<double>& told, int threads) {
+                    double* const t = told.data();
+                    step_walk<double>(tied, links, scales, v.data(), to.data(), k,
+                                      {row.data(), given.data(), by.data(), 0.1, turn, t, t + k, t + 2 * k},
+                                      threads);
+                };
+                take(out, sums, 2), take(one, same, 1);
+                CHECK(out == one);
+                CHECK(sums == same);
+                for (int64_t i = 0; i < n; ++i)
+                    for (int64_t x = 0; x < k; ++x) {
+                        const int64_t e = i * k + x;
+                        double g = product[e];
+                        if (row[i] >= 0) g += by[i] * 0.1 * given[row[i] * k + x];
+                        const double left = (g - v[e]) / by[i];
+                        slow[x] += std::abs(left), slow[k + x] += std::abs(g) / by[i];
+                        slow[2 * k + x] += left * left;
+                        CHECK(near(out[e], turn * g + (1 - turn) * held[e]));
+                    }
+                for (int64_t x = 0; x < 3 * k; ++x) CHECK(near(sums[x], slow[x]));
+            }
+}
+
 TEST_CASE("steps of conjugate gradients, on any number of threads") {
     Generator rng(33);
     for (const int64_t k : {1, 3, 10}) {
@@ -151,7 +197,7 @@ TEST_CASE("rows taken, put back and blended, on any number of threads") {
     take_rows(v.data(), order.data(), 2.0, n, k, there.data(), 2);
     for (int64_t i = 0; i < n; ++i)
         for (int64_t c = 0; c < k; ++c) CHECK(there[i * k + c] == 2 * v[order[i] * k + c]);
-    put_rows(there.data(), order.data(), n, k, back.data(), 2);
+    put_rows(there.data(), order.data(), static_cast<double*>(nullptr), n, k, back.data(), 2);
     for (size_t e = 0; e < v.size(); ++e) CHECK(back[e] == 2 * v[e]);
     for (const int32_t* used : {static_cast<const int32_t*>(nullptr), order.data()}) {
         auto one = v, two = v;

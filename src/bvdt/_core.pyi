@@ -529,6 +529,26 @@ class Links:
     ) -> None:
         """out ← own·v and both fields' products, each with its diagonals; dots ← Σ_i v_i·out_i."""
 
+    def step(
+        self,
+        far: CoarsestProduct | None,
+        v: NDArray[Any],  # (N, k) float32 or float64, in the tree's order
+        out: NDArray[Any],  # (N, k) as v
+        near_in: _F | None = None,  # (N,) each, by place in the tree's order
+        near_out: _F | None = None,
+        far_in: _F | None = None,
+        far_out: _F | None = None,
+        *,
+        row: _I,  # (N,) by place: row of ``given``, −1 for none
+        given: NDArray[Any],  # (m, k) as v
+        by: _F,  # (N,) above 0
+        share: float,
+        turn: float,
+        sums: _F,  # out (3, k) Σ|r|, Σ|g/by|, Σr² with r = (g − v)/by
+        threads: int,
+    ) -> None:
+        """out ← turn·g + (1 − turn)·out, g the product and by·share·given[row]; see walk_product.hpp."""
+
     @property
     def unit(self) -> float: ...
     @property
@@ -574,13 +594,32 @@ def take_rows(
 ) -> None:
     """out[i] ← factor·v[order[i]]."""
 
+def count_classes(
+    scores: _F,  # (N, k)
+    divisor: _F,  # (k,) above 0
+    count: NDArray[np.int64],  # out (k,)
+    threads: int,
+) -> None:
+    """How many rows, but those of zeros, have the largest of scores/divisor in each column."""
+
+def distribute_rows(
+    scores: _F,  # (N, k) in and out
+    divisor: _F,  # (k,) above 0
+    prior: _F,  # (k,)
+    best: _I,  # out (N,)
+    threads: int,
+) -> None:
+    """Rows divided by ``divisor`` and scaled to sum to 1, or the prior where nothing is above 0."""
+
+def cut_below_zero(v: NDArray[Any], threads: int) -> None: ...  # (N, k) float32 or float64, in and out
 def put_rows(
     v: NDArray[Any],  # (N, k) float32 or float64
     order: _I,  # (N,)
+    factor: _F | None,  # (N,)
     out: NDArray[Any],  # (N, k) as v
     threads: int,
 ) -> None:
-    """out[order[i]] ← v[i]."""
+    """out[order[i]] ← factor[i]·v[i]."""
 
 def blend_rows(
     step: NDArray[Any],  # (N, k) float32 or float64

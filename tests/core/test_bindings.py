@@ -144,13 +144,19 @@ OWN = {
     },
     "Links.multiply": COLUMNS
     | {name: [shorter] for name in ("near_in", "near_out", "far_in", "far_out", "dots")},
+    "Links.step": COLUMNS
+    | {name: [shorter] for name in ("near_in", "near_out", "far_in", "far_out", "by", "sums")}
+    | {"row": [put(0, -2), put(1, 1), put(-1, BIG), shorter], "given": [narrower]},
     "Links.mean_with_transpose": {},
     "column_dots": {"b": [shorter, narrower], "out": [shorter]},
     "reduce_columns": {"ap": [shorter, narrower], "length": [shorter], "squares": [shorter]},
     "advance_columns": {name: [shorter, narrower] for name in ("f", "p", "r")}
     | {"length": [shorter], "turn": [shorter]},
     "take_rows": COLUMNS | {"order": ORDER},
-    "put_rows": COLUMNS | {"order": ORDER},
+    "put_rows": COLUMNS | {"order": ORDER, "factor": [shorter]},
+    "cut_below_zero": {},
+    "count_classes": {"divisor": [shorter], "count": [shorter]},
+    "distribute_rows": {"divisor": [shorter], "prior": [shorter], "best": [shorter]},
     "blend_rows": {"order": ORDER, "change": [shorter], "total": [shorter]}
     | {name: [shorter, narrower] for name in ("step", "before", "given")},
     "product_blocks": COLUMNS

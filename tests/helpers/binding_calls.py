@@ -173,6 +173,18 @@ def links_multiply() -> Arguments:
     return columns() | {"far": _core.CoarsestProduct(**coarsest_product())} | scales | settings
 
 
+def links_step() -> Arguments:
+    scales = {name: np.ones(N) for name in ("near_in", "near_out", "far_in", "far_out", "by")}
+    row = np.full(N, -1, np.int32)
+    row[1] = 0
+    settings = {"row": row, "given": np.ones((1, 2)), "share": 0.1, "turn": 1.2, "sums": np.zeros((3, 2))}
+    return columns() | {"far": _core.CoarsestProduct(**coarsest_product())} | scales | settings
+
+
+def step_links(**arguments: Any) -> None:
+    _core.Links(**links()).step(**arguments)
+
+
 def multiply_links(**arguments: Any) -> None:
     _core.Links(**links()).multiply(**arguments)
 
@@ -200,7 +212,21 @@ def take_rows() -> Arguments:
 
 
 def put_rows() -> Arguments:
-    return columns() | {"order": np.arange(N, dtype=np.int32)[::-1].copy()}
+    return columns() | {"order": np.arange(N, dtype=np.int32)[::-1].copy(), "factor": np.ones(N)}
+
+
+def cut_below_zero() -> Arguments:
+    return {"v": np.full((N, 2), -1.0), "threads": 2}
+
+
+def count_classes() -> Arguments:
+    count = np.zeros(2, np.int64)
+    return {"scores": np.ones((N, 2)), "divisor": np.ones(2), "count": count, "threads": 2}
+
+
+def distribute_rows() -> Arguments:
+    given = {"scores": np.ones((N, 2)), "divisor": np.ones(2), "prior": np.ones(2)}
+    return given | {"best": np.zeros(N, np.int32), "threads": 2}
 
 
 def blend_rows() -> Arguments:
@@ -421,12 +447,16 @@ CALLS: dict[str, Call] = {
     "weigh_lists": Call(_core.weigh_lists, weigh_lists),
     "Links": Call(_core.Links, links),
     "Links.multiply": Call(multiply_links, links_multiply),
+    "Links.step": Call(step_links, links_step),
     "Links.mean_with_transpose": Call(links_mean, lambda: {"threads": 2}),
     "column_dots": Call(_core.column_dots, column_dots),
     "reduce_columns": Call(_core.reduce_columns, reduce_columns),
     "advance_columns": Call(_core.advance_columns, advance_columns),
     "take_rows": Call(_core.take_rows, take_rows),
     "put_rows": Call(_core.put_rows, put_rows),
+    "cut_below_zero": Call(_core.cut_below_zero, cut_below_zero),
+    "count_classes": Call(_core.count_classes, count_classes),
+    "distribute_rows": Call(_core.distribute_rows, distribute_rows),
     "blend_rows": Call(_core.blend_rows, blend_rows),
     "product_blocks": Call(_core.product_blocks, product_blocks),
     "product_sparse": Call(_core.product_sparse, product_sparse),

@@ -1,4 +1,4 @@
-"""Conjugate gradients and Poisson learning against dense solves."""
+"""Conjugate gradients, Chebyshev's steps and Poisson learning against dense solves; scores to classes."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 import bvdt
-from bvdt.walks import label_scores, symmetrized
+from bvdt.walks import balance_divisor, balance_power, distribute, label_scores, symmetrized
 from bvdt.walks.poisson import poisson_mbo_scores, poisson_potential, volume_weights
 from bvdt.walks.solving import solve_singular, solve_spread
+from bvdt.walks.spreading import LARGEST
 
 
 def random_walk(n, n_empty, seed):
@@ -91,6 +93,53 @@ def test_solved_and_stepped_scores_agree(alpha):
     assert (np.abs(scores - stepped).sum(axis=0) <= 1e-4 / (1 - alpha) * stepped.sum(axis=0)).all()
     assert (scores.argmax(axis=1) == stepped.argmax(axis=1)).mean() > 0.99
     assert products < 300
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("alpha", [0.0, 0.01, 0.5, LARGEST])
+@pytest.mark.parametrize("near", [0, 6])
+def test_steps_solve_the_system(alpha, near):
+    """Chebyshev's steps and conjugate gradients come to the dense solution; labels may be sparse."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(500, 3))
+    op = bvdt.transition_matrix(X, "squared_euclidean", near=near, random_state=0)
+    Y0 = np.zeros((500, 4))
+    Y0[np.arange(40), np.arange(40) % 4] = rng.random(40)
+    S = op.symmetrized()
+    exact = np.linalg.solve(np.eye(500) - alpha * S.toarray(), (1 - alpha) * Y0)
+    scores, products = label_scores(op, Y0, alpha=alpha, tol=1e-11)
+    assert_allclose(scores, exact, rtol=1e-7, atol=1e-12)
+    assert_allclose(solve_spread(S, Y0, alpha, tol=1e-12)[0], exact, rtol=1e-7, atol=1e-12)
+    again, same = label_scores(op, sparse.csr_array(Y0), alpha=alpha, tol=1e-11)
+    assert_array_equal(again, scores)
+    assert same == products
+
+
+@pytest.mark.kernel
+def test_steps_fall_as_their_bound_says():
+    op = bvdt.transition_matrix(np.random.default_rng(3).normal(size=(2000, 3)), "squared_euclidean", near=8)
+    Y0 = np.zeros((2000, 2))
+    Y0[:20, 0] = Y0[20:40, 1] = 1
+    exact = label_scores(op, Y0, alpha=0.9, tol=1e-12)[0]
+    with pytest.warns(ConvergenceWarning, match="label propagation did not reach tol=1e-12 in 21 steps"):
+        stopped, products = label_scores(op, Y0, alpha=0.9, tol=1e-12, n_iter=21)
+    assert products == 21
+    rate = (1 - np.sqrt(1 - 0.9**2)) / 0.9
+    # Lengths shrink by twice the rate's power; here they are those of S's own symmetric form.
+    assert np.linalg.norm(stopped - exact) <= 2 * rate**20 * np.linalg.norm(exact)
+
+
+@pytest.mark.kernel
+def test_steps_do_not_depend_on_the_threads():
+    X = np.random.default_rng(4).normal(size=(20_000, 4))
+    Y0 = np.zeros((20_000, 10))
+    Y0[np.arange(200), np.arange(200) % 10] = 1
+    scores = []
+    for n_jobs in (1, 2, 5):
+        op = bvdt.transition_matrix(X, "squared_euclidean", near=5, random_state=0, n_jobs=n_jobs)
+        scores.append(label_scores(op, Y0)[0])
+    assert_array_equal(scores[0], scores[1])
+    assert_array_equal(scores[0], scores[2])
 
 
 @given(n=st.integers(3, 30), n_empty=st.integers(0, 2), m=st.integers(1, 4), seed=st.integers(0, 99))
@@ -177,3 +226,41 @@ def test_volume_weights_come_nearer_to_the_shares(seed, k):
     weights = volume_weights(scores, shares)
     assert gap(weights) <= gap(np.ones(k))
     assert gap(weights) < 0.05
+
+
+# -- scores to classes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_rows_become_distributions(n_jobs):
+    """By NumPy, on scores with rows of zeros, tiny ones and equal ones."""
+    rng = np.random.default_rng(5)
+    scores = rng.random((20_000, 7)) * 10.0 ** rng.integers(-300, 3, (20_000, 1))
+    scores[::50], scores[1::50, 2:4] = 0.0, 1e10
+    divisor, prior = rng.uniform(1, 3, 7), rng.dirichlet(np.ones(7))
+    divisor[2] = divisor[3]
+    expected = scores / divisor
+    peak = expected.max(axis=1, keepdims=True)
+    expected = np.where(peak > 0, expected / np.where(peak > 0, peak, 1), prior)
+    expected /= expected.sum(axis=1, keepdims=True)
+    P, best = distribute(scores, prior, n_jobs, divisor)
+    assert P is scores
+    assert_allclose(P, expected, rtol=1e-14)
+    assert_array_equal(best, P.argmax(axis=1))
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_divisor_follows_the_classes_that_balanced_scores_find(n_jobs):
+    rng = np.random.default_rng(6)
+    counts = np.array([20.0, 3, 0, 6, 4, 7])
+    scores = rng.random((30_000, 6)) * counts  # balanced, each labelled class wins as often
+    scores[::7] = 0.0
+    known = counts > 0
+    found = np.bincount((scores[scores.any(axis=1)][:, known] / counts[known]).argmax(axis=1), minlength=5)
+    power = balance_power(found.astype(float), counts[known])
+    assert 0.5 < power < 1
+    expected = np.where(known, counts, 1.0) ** power
+    assert_allclose(balance_divisor(scores, counts, n_jobs), expected, rtol=1e-14)
+    assert_array_equal(balance_divisor(scores, np.array([0, 5.0, 0, 0, 0, 0])), np.ones(6))

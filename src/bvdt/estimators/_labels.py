@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -77,6 +78,16 @@ def _is_missing(label: Any) -> bool:
         return bool(label != label) or bool(label == -1)
     except TypeError:  # pandas.NA has no truth value
         return True
+
+
+def label_columns(codes: NDArray[np.intp], n_classes: int, weight: Float) -> Any:  # (N,) ×2 -> CSR (N, k)
+    """y⁰ of Eq. (29) as a sparse matrix: each label's weight in the column of its class."""
+    labelled = np.flatnonzero((codes >= 0) & (weight > 0))
+    first = np.zeros(len(codes) + 1, np.int32)
+    first[labelled + 1] = 1
+    np.cumsum(first, out=first)
+    columns = codes[labelled].astype(np.int32)
+    return sparse.csr_array((weight[labelled], columns, first), shape=(len(codes), n_classes))
 
 
 def one_hot(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # (N,) -> (N, k)

@@ -17,9 +17,9 @@ from ..blending.folds import N_FOLDS
 from ..divergences import BregmanDivergence
 from ..tree import Tree
 from ..walks import (
-    balanced_scores,
+    balance_divisor,
     choose_alpha,
-    class_distributions,
+    distribute,
     label_scores,
     match_class_mass,
     suggest_points,
@@ -27,7 +27,7 @@ from ..walks import (
 from ._base import WalkEstimator, checked
 from ._blending import labeller_for
 from ._explaining import explain_fitted, explain_one
-from ._labels import checked_weights, encode_labels, one_hot
+from ._labels import checked_weights, encode_labels, label_columns, one_hot
 
 # Fitted points that a new point's classes are the mean of; 15 instead of 1: up to 7.5 points more.
 NEIGHBOURS = 15
@@ -236,8 +236,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         return fitted
 
     def _propagate(self, weight: Float) -> LabelPropagation:
-        Y0, labelled = one_hot(self.codes_, len(self.classes_)), self.codes_ >= 0
-        Y0 *= weight[:, None]
+        Y0, labelled = label_columns(self.codes_, len(self.classes_), weight), self.codes_ >= 0
         self.alpha_ = self._resolved_alpha(Y0)
         scores, self.n_iter_ = label_scores(
             self.operator_,
@@ -248,28 +247,28 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             tol=self.tol,
             clamp=labelled if self.clamp else None,
         )
-        counts = Y0.sum(axis=0)
-        del Y0
+        counts = np.bincount(Y0.indices, Y0.data, len(self.classes_)).astype(np.float64, copy=False)
         prior = counts / counts.sum()
-        if self.class_balance and self.mode in ("walk", "spread"):
-            scores = balanced_scores(scores, counts)
-        P = class_distributions(scores, prior)
+        n_jobs = getattr(self.operator_, "n_jobs", None)
+        balanced = self.class_balance and self.mode in ("walk", "spread")
+        divisor = balance_divisor(scores, counts, n_jobs) if balanced else None
+        P, best = distribute(scores, prior, n_jobs, divisor)
         if self.class_mass_normalization:
-            P = match_class_mass(P, ~labelled, prior)
-        return self._keep(P)
+            return self._keep(match_class_mass(P, ~labelled, prior))
+        return self._keep(P, best)
 
-    def _keep(self, P: Float) -> LabelPropagation:
+    def _keep(self, P: Float, best: NDArray[Any] | None = None) -> LabelPropagation:
         self.label_distributions_ = P
-        self.transduction_ = self.classes_[P.argmax(axis=1)]
+        self.transduction_ = self.classes_[P.argmax(axis=1) if best is None else best]
         return self
 
-    def _resolved_alpha(self, Y0: Float) -> float:
+    def _resolved_alpha(self, Y0: Any) -> float:
         if not isinstance(self.alpha, str):
             return self.alpha
         if self.alpha != "auto":
             raise ValueError(f'alpha needs a value from 0 to 1, or "auto"; got {self.alpha!r}')
         mode = self.mode if self.mode == "walk" else "spread"
-        return choose_alpha(self.operator_, Y0, mode=mode, n_iter=self.n_iter)
+        return choose_alpha(self.operator_, Y0.toarray(), mode=mode, n_iter=self.n_iter)
 
     def _blend(self, X: Any) -> LabelPropagation:
         """The walk blended with the prior; starts from the last fit's solution for the same points."""

@@ -7,6 +7,7 @@ the mean of both exactly, in whole numbers of 2⁻³⁰.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -117,12 +118,36 @@ class Links:
         if direction == "both" and self.far is not None:
             far = self.far.symmetric
         out = np.empty_like(columns) if out is None else out
-        work = (len(links.column) + len(columns)) * columns.shape[1]
-        threads = 1 if work < SERIAL else n_threads(self.n_jobs)
-        flip = direction == "transpose"
+        threads, flip = self._threads(links, columns), direction == "transpose"
         options: dict[str, Any] = {"transpose": flip, "ordered": ordered, "dots": dots, "threads": threads}
         links.multiply(far, columns, out, **scales, own=own, **options)
         return out
+
+    def stepper(self, factor: float, scale: Float) -> Callable[..., None]:
+        """step(Z, out, row, given, share, turn, sums): out ← turn·G + (1 − turn)·out, in the tree's order.
+
+        G = factor·D²·(Q + Qᵀ)/2·Z + share·D·Y with the diagonal ``scale`` of D, above 0: the step of F = Z/D
+        with D·(Q + Qᵀ)/2·D, one scaling less. Row i of Y is given[row[i]], or 0 where row[i] is −1. ``sums``
+        (3, k) is filled with Σ|R|, Σ|G/D| and ΣR² of the columns, R = (G − Z)/D. Needs ``even``.
+        """
+        out_scale = factor * scale * scale
+        scales: dict[str, Any] = {
+            "near_out": out_scale,
+            "far_out": out_scale * self._far_share,
+        }  # once, for many steps
+        links, far = self.mean, None if self.far is None else self.far.symmetric
+
+        def step(
+            Z: Float, out: Float, row: Int, given: Float, share: float, turn: float, sums: Float
+        ) -> None:
+            options: dict[str, Any] = {"row": row, "given": given, "by": scale, "share": share, "turn": turn}
+            links.step(far, Z, out, **scales, **options, sums=sums, threads=self._threads(links, Z))
+
+        return step
+
+    def _threads(self, links: _core.Links, columns: NDArray[Any]) -> int:
+        work = (len(links.column) + len(columns)) * columns.shape[1]
+        return 1 if work < SERIAL else n_threads(self.n_jobs)
 
     def _stored(self, direction: str) -> _core.Links:
         if direction == "both":

@@ -5,6 +5,7 @@ Vectors are put in that order once, at the door, and every product then reads th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,15 @@ class OrderedWalk(RealOperator):
         if dots is not None:
             _core.column_dots(columns, out, dots, n_threads(self.n_jobs))
         return out.reshape(V.shape)
+
+    @property
+    def is_one_product(self) -> bool:
+        """Whether all of (Q + Qᵀ)/2 is in one kernel call."""
+        return self.even and not self._others
+
+    def stepper(self, factor: float, scale: Float) -> Callable[..., None]:
+        """Steps with D·(Q + Qᵀ)/2·D; needs ``is_one_product``. See ``Links.stepper``."""
+        return self._links.stepper(factor, scale)
 
     def _add_others(
         self, columns: NDArray[Any], out: NDArray[Any], direction: str, factor: float, scale: Float | None

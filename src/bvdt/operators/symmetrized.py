@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,19 @@ class SymmetrizedOperator(RealOperator):
         out *= V.dtype.type(-alpha)
         out += V
         return out, None
+
+    @property
+    def has_stepper(self) -> bool:
+        """Whether ``stepper`` can be asked for."""
+        return self._fused and self.operator.is_one_product
+
+    def stepper(self, alpha: float) -> tuple[Callable[..., None], Float]:
+        """The step of label spreading with M = S as one kernel call, see ``Links.stepper``, and its D.
+
+        D is that of S, 1 for a point without links.
+        """
+        scale = np.where(self._scale > 0, self._scale, 1.0)
+        return self.operator.stepper(alpha, scale), scale
 
     @property
     def _fused(self) -> bool:

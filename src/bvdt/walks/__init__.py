@@ -2,9 +2,11 @@
 
 from .choosing import choose_alpha
 from .class_scores import (
+    balance_divisor,
     balance_power,
     balanced_scores,
     class_distributions,
+    distribute,
     match_class_mass,
     suggestion_scores,
 )
@@ -17,10 +19,12 @@ from .suggesting import suggest_points
 
 __all__ = [
     "as_square",
+    "balance_divisor",
     "balance_power",
     "balanced_scores",
     "choose_alpha",
     "class_distributions",
+    "distribute",
     "label_contributions",
     "label_scores",
     "largest_contributions",

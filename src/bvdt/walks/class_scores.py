@@ -8,20 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from .._support.arrays import Float
+from .. import _core
+from .._support.arrays import Float, Int
 from .pagerank import pagerank
-
-_ROWS = 1 << 16  # looked at at once
+from .solving import threads_for
 
 
 def class_distributions(scores: Float, prior: Float) -> Float:  # (N, k), (k,) -> (N, k)
     """Rows scaled to sum to 1; a row that no label reaches gets the prior."""
-    peak = scores.max(axis=1, keepdims=True, initial=0.0)
-    unreached = (peak <= 0).ravel()
-    shares = scores / np.where(peak > 0, peak, 1.0)  # first to a peak of 1: sums of tiny scores may underflow
-    shares[unreached] = prior
-    shares /= shares.sum(axis=1, keepdims=True)
-    return np.asarray(shares)
+    return distribute(np.array(scores, np.float64, order="C"), prior, 1)[0]
+
+
+def distribute(
+    scores: Float, prior: Float, n_jobs: int | None, divisor: Float | None = None
+) -> tuple[Float, Int]:  # (N, k), (k,) -> (N, k), (N,)
+    """``class_distributions`` of scores/divisor, written over the scores, and each row's best class."""
+    best = np.empty(len(scores), np.int32)
+    divisor = np.ones(scores.shape[1]) if divisor is None else divisor
+    _core.distribute_rows(scores, divisor, prior, best, threads_for(scores, n_jobs))
+    return scores, best
 
 
 def balanced_scores(scores: Float, counts: Float) -> Float:  # (N, k), (k,) -> (N, k)
@@ -34,15 +39,21 @@ def balanced_scores(scores: Float, counts: Float) -> Float:  # (N, k), (k,) -> (
     Measured: 0.00 to 0.2 nats for labels drawn at random; 0.53 for 27 and 3 labels of two classes of about
     even size, where accuracy goes from 0.536 to 0.928.
     """
+    return np.asarray(scores / balance_divisor(scores, counts))
+
+
+def balance_divisor(scores: Float, counts: Float, n_jobs: int | None = 1) -> Float:  # (N, k), (k,) -> (k,)
+    """What ``balanced_scores`` divides by."""
     known = np.flatnonzero(counts > 0)
     if len(known) < 2:
-        return scores
-    found = np.zeros(len(known))
-    for first in range(0, len(scores), _ROWS):
-        part = scores[first : first + _ROWS]
-        reached = part[part.any(axis=1)][:, known]
-        found += np.bincount((reached / counts[known]).argmax(axis=1), minlength=len(known))
-    return np.asarray(scores / np.where(counts > 0, counts, 1.0) ** balance_power(found, counts[known]))
+        return np.ones(len(counts))
+    divisor, found = np.full(len(counts), np.inf), np.empty(len(counts), np.int64)
+    divisor[known] = counts[known]  # a class without labels wins nowhere
+    scores = np.ascontiguousarray(scores, np.float64)
+    _core.count_classes(scores, divisor, found, threads_for(scores, n_jobs))
+    return np.asarray(
+        np.where(counts > 0, counts, 1.0) ** balance_power(found[known].astype(np.float64), counts[known])
+    )
 
 
 def balance_power(found: Float, counts: Float) -> float:  # (k,) ×2

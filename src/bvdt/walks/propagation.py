@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from .. import _core
 from .._support.arrays import Float, Int
@@ -14,6 +15,7 @@ from ..operators import ordered_walk
 from .inputs import as_square, check_finite, symmetrized, warn_unconverged
 from .poisson import poisson_mbo_scores, poisson_scores
 from .solving import jobs_of, ordered, put_back, solve_for, taken, threads_for
+from .spreading import LARGEST, LabelRows, spread_by_steps
 
 MODES = ("spread", "walk", "poisson", "poisson_mbo")
 
@@ -104,7 +106,7 @@ def _product(times: Callable[[NDArray[Any]], Any], Y: NDArray[Any]) -> NDArray[A
 
 def label_scores(
     op: Any,
-    Y0: ArrayLike,
+    Y0: Any,
     *,
     mode: str = "spread",
     alpha: float = 0.9,
@@ -116,6 +118,7 @@ def label_scores(
 
     Parameters
     ----------
+    Y0 : array (N,) or (N, k), or a sparse matrix (N, k), which takes less memory where labels are few.
     mode : "walk" multiplies by op itself, as the paper does; "spread" by ``symmetrized(op)``, which is the
         label spreading of Zhou et al. (2003); "poisson" and "poisson_mbo", on the symmetrised walk, are those
         of Calder et al. (2020), see :mod:`bvdt.walks.poisson`, and have no use for alpha.
@@ -130,20 +133,23 @@ def label_scores(
         raise ValueError(f"mode needs one of {', '.join(MODES)}; got {mode!r}")
     if not tol >= 0:
         raise ValueError(f"tol needs a value ≥ 0; got {tol}")
-    M, Y0 = as_square(op), np.asarray(Y0, dtype=np.float64)
+    M = as_square(op)
+    Y0 = sparse.csr_array(Y0, dtype=np.float64) if sparse.issparse(Y0) else np.asarray(Y0, dtype=np.float64)
     _check_propagation(M, Y0, alpha, n_iter)
-    fixed = np.zeros(len(Y0), bool) if clamp is None else np.asarray(clamp, bool)
-    if fixed.shape != (len(Y0),):
-        raise ValueError(f"clamp needs one entry per point, {len(Y0)}; its shape is {fixed.shape}")
-    columns, stop = np.ascontiguousarray(Y0.reshape(len(Y0), -1)), (n_iter, tol)
+    n_points = Y0.shape[0]
+    fixed = np.zeros(n_points, bool) if clamp is None else np.asarray(clamp, bool)
+    if fixed.shape != (n_points,):
+        raise ValueError(f"clamp needs one entry per point, {n_points}; its shape is {fixed.shape}")
+    if mode == "spread" and not fixed.any() and alpha < 1 and tol > 0 and n_iter > 0:
+        Z, products = _spread(symmetrized(M), Y0 if Y0.ndim == 2 else Y0[:, None], alpha, n_iter, tol)
+        return Z.reshape(Y0.shape), products
+    Y0 = Y0.toarray() if sparse.issparse(Y0) else Y0
+    columns, stop = np.ascontiguousarray(Y0.reshape(n_points, -1)), (n_iter, tol)
     if mode not in ("walk", "spread"):
         if fixed.any():
             raise ValueError(f'clamp needs mode "walk" or "spread"; got {mode!r}')
         poisson = poisson_scores if mode == "poisson" else poisson_mbo_scores
         Z, products = poisson(M, columns, tol=tol, max_products=n_iter)
-        return Z.reshape(Y0.shape), products
-    if mode == "spread" and not fixed.any() and alpha < 1 and tol > 0 and n_iter > 0:
-        Z, products = _spread(symmetrized(M), columns, alpha, n_iter, tol)
         return Z.reshape(Y0.shape), products
     if mode == "walk":
         one, walk = np.ones((len(Y0), 1)), ordered_walk(M)
@@ -166,8 +172,8 @@ def label_scores(
 
 
 def _spread(
-    S: Any, Y0: Float, alpha: float, n_iter: int, tol: float
-) -> tuple[Float, int]:  # (N, k), products
+    S: Any, Y0: Any, alpha: float, n_iter: int, tol: float
+) -> tuple[Float, int]:  # (N, k), array or CSR -> (N, k), products
     """The fixed point of Eq. (29) with M = S, solved, then one step of the equation itself.
 
     Residuals are above and below 0, and so may the smallest scores be, far from all labels. Cut off at 0 and
@@ -176,6 +182,9 @@ def _spread(
     """
     F, products, share = None, 0, tol
     S, order = ordered(S)
+    if alpha <= LARGEST:
+        return spread_by_steps(S, order, LabelRows.of(Y0), alpha, n_iter, tol)
+    Y0 = Y0.toarray() if sparse.issparse(Y0) else np.ascontiguousarray(Y0)
     n_jobs = jobs_of(S)
     while True:
         B = (1 - alpha) * Y0 if order is None else taken(Y0, order, 1 - alpha, n_jobs)
@@ -230,10 +239,10 @@ def _iterate(
     return Z, n_iter
 
 
-def _check_propagation(M: Any, Y0: NDArray[Any], alpha: float, n_iter: int) -> None:
-    if Y0.ndim not in (1, 2) or len(Y0) != M.shape[0]:
+def _check_propagation(M: Any, Y0: Any, alpha: float, n_iter: int) -> None:
+    if Y0.ndim not in (1, 2) or Y0.shape[0] != M.shape[0]:
         raise ValueError(f"Y0 needs {M.shape[0]} rows, one per point; its shape is {Y0.shape}")
-    check_finite(Y0, "Y0")
+    check_finite(Y0.data if sparse.issparse(Y0) else Y0, "Y0")
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha needs a value from 0 to 1; got {alpha}")
     if n_iter < 0:

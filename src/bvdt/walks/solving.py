@@ -94,7 +94,7 @@ def put_back(F: NDArray[Any], order: Int | None, n_jobs: int | None = None) -> N
     if F.dtype not in (np.float32, np.float64):
         out[order] = F
         return out
-    _core.put_rows(F, order, out, threads_for(F, n_jobs))
+    _core.put_rows(F, order, None, out, threads_for(F, n_jobs))
     return out
 
 

@@ -1,0 +1,155 @@
+"""Label spreading by Chebyshev's steps (Golub & Varga 1961): two vectors, one pass over memory per product.
+
+    F_(k+1) = ω_(k+1)·(α·S·F_k + (1 − α)·Y⁰) + (1 − ω_(k+1))·F_(k−1),      ω_(k+1) = 1 / (1 − α²·ω_k/4)
+
+The eigenvalues of S lie in [−1, 1], so the error falls by (1 − √(1 − α²))/α per product: conjugate gradients'
+own bound, by half their memory and without their inner products. Nearer to α = 1 those need fewer products
+than their bound says, and are used instead.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .. import _core
+from .._support.arrays import Float, Int
+from ..operators import SymmetrizedOperator
+from .inputs import warn_unconverged
+from .solving import jobs_of, threads_for
+
+LARGEST = 0.95  # α up to which these steps take no longer than conjugate gradients
+_ROWS = 1 << 12  # that stay in cache from one operation to the next
+
+
+@dataclass(frozen=True, eq=False)
+class LabelRows:
+    """Y⁰ by its rows that are not 0, those of the labelled points."""
+
+    points: NDArray[np.intp]  # (m,)
+    values: Float  # (m, k)
+    n_points: int
+
+    @classmethod
+    def of(cls, Y0: Any) -> LabelRows:
+        """From an array or a sparse matrix (N, k)."""
+        if sparse.issparse(Y0):
+            Y0 = sparse.csr_array(Y0)
+            points = np.flatnonzero(np.diff(Y0.indptr))
+            return cls(points, Y0[points].toarray(), Y0.shape[0])
+        points = np.flatnonzero(Y0.any(axis=1))
+        return cls(points, np.ascontiguousarray(Y0[points]), len(Y0))
+
+    def by_place(self, order: Int | None) -> Int:  # (N,) -> (N,)
+        """Which row of ``values`` belongs to each place of that order, −1 for none."""
+        row = np.full(self.n_points, -1, np.int32)
+        row[self.points] = np.arange(len(self.points), dtype=np.int32)
+        return row if order is None else np.take(row, order)
+
+
+def _plain_stepper(S: Any, alpha: float) -> Callable[..., None]:
+    """As ``Links.stepper`` with D = 1, by products with any S."""
+
+    def step(Z: Float, out: Float, row: Int, given: Float, share: float, turn: float, sums: Float) -> None:
+        product = np.asarray(S @ Z)
+        sums[:] = 0.0
+        for first in range(0, len(Z), _ROWS):
+            rows = slice(first, first + _ROWS)
+            G = alpha * product[rows]
+            labelled = np.flatnonzero(row[rows] >= 0)
+            G[labelled] += share * given[row[rows][labelled]]
+            R = G - Z[rows]
+            sums += np.abs(R).sum(axis=0), np.abs(G).sum(axis=0), np.einsum("ij,ij->j", R, R)
+            out[rows] = turn * G + (1 - turn) * out[rows] if turn != 1 else G
+
+    return step
+
+
+def _turns(alpha: float) -> Iterator[float]:
+    """ω_1 = 1, ω_2 = 1 / (1 − α²/2), and so on."""
+    yield 1.0
+    turn = 2.0  # in the place of ω_1: so the formula gives ω_2
+    while True:
+        turn = 1 / (1 - alpha**2 * turn / 4)
+        yield turn
+
+
+class _Spreading:
+    """(I − α·S)·F = (1 − α)·Y⁰ in the order of S, held as Z = D^(−1/2)·F, and how far it is from solved."""
+
+    def __init__(self, S: SymmetrizedOperator, labels: LabelRows, order: Int | None, alpha: float) -> None:
+        self.alpha, self.products = alpha, 0
+        self._row, self._given = labels.by_place(order), labels.values
+        if S.has_stepper:
+            self._step, self._scale = S.stepper(alpha)
+        else:
+            self._step, self._scale = _plain_stepper(S, alpha), np.ones(S.shape[0])
+        shape = (labels.n_points, labels.values.shape[1])
+        self._Z, self._before = np.zeros(shape), np.zeros(shape)
+        self._threads = threads_for(self._Z, jobs_of(S))
+        places = np.flatnonzero(self._row >= 0)
+        self._Z[places] = (1 - alpha) * self._scale[places, None] * labels.values[self._row[places]]
+        self._right = (1 - alpha) ** 2 * np.einsum("ij,ij->j", labels.values, labels.values)
+        self._sums = np.empty((3, shape[1]))
+
+    def step(self, turn: float) -> None:
+        """Z_(k+1) in the place of Z_k; what is told of residuals is Z_k's."""
+        self._step(self._Z, self._before, self._row, self._given, 1 - self.alpha, turn, self._sums)
+        self._Z, self._before = self._before, self._Z
+        self.products += 1
+
+    def cut_below_zero(self) -> None:
+        _core.cut_below_zero(self._Z, self._threads)
+
+    def changes_less(self, share: float) -> bool:
+        """Whether the plain step changed no column by more than that share of its sum."""
+        change, size, _ = self._sums
+        return bool(np.all(change <= share * size))
+
+    def is_solved(self, share: float) -> bool:
+        """That, and no column's residual is longer than that share of its right-hand side."""
+        return self.changes_less(share) and bool(np.all(self._sums[2] <= share**2 * self._right))
+
+    def solve(self, share: float, most: int) -> None:
+        """Up to so many steps."""
+        turns = _turns(self.alpha)
+        if not self.products:
+            next(turns)  # the first Z is a step from 0 already
+        for turn in itertools.islice(turns, most):
+            self.step(turn)
+            if self.is_solved(share):
+                return
+
+    def scores(self, order: Int | None) -> Float:
+        """F in the points' own order, in memory that is there."""
+        if order is None:
+            order = np.arange(len(self._Z), dtype=np.int32)
+        _core.put_rows(self._Z, order, 1 / self._scale, self._before, self._threads)
+        return self._before
+
+
+def spread_by_steps(
+    S: SymmetrizedOperator, order: Int | None, labels: LabelRows, alpha: float, n_iter: int, tol: float
+) -> tuple[Float, int]:  # (N, k), products
+    """The fixed point of label spreading in the points' own order, S being in ``order``; α ≤ ``LARGEST``.
+
+    As for conjugate gradients, scores that are still below 0 are cut off and a plain step follows.
+    """
+    work, share = _Spreading(S, labels, order, alpha), tol
+    while True:
+        work.solve(share, n_iter - 1 - work.products)
+        work.cut_below_zero()
+        work.step(1.0)
+        if work.changes_less(tol):
+            break
+        if work.products >= n_iter - 1:
+            warn_unconverged("label propagation", n_iter, tol)
+            break
+        share /= 10
+    return work.scores(order), work.products
