@@ -109,7 +109,7 @@ def measure_job(job: Job, record: Record, wanted: argparse.Namespace, work: Path
         runs.append(run)
         print(shown(run), flush=True)
     done = any(line["profile"]["job"] == job.name for line in record.lines if "profile" in line)
-    if job.name in PROFILED and not done and named(methods[0], wanted.only):
+    if not done and any(method.call == PROFILED.get(job.name) for method in methods):
         profile(job, record, work)
 
 
