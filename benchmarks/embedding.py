@@ -5,6 +5,9 @@
     python benchmarks/embedding.py angles        against dense eigenvectors, on samples of 2 000 points
     python benchmarks/embedding.py clusters      adjusted Rand index, 5 seeds
     python benchmarks/embedding.py page          only the page, from build/bench/embedding.json
+    python benchmarks/embedding.py rivals --numbers 30 --kept k30.json --no-page    one k of scikit-learn's
+    python benchmarks/embedding.py ours --data MNIST --kept ours.json --no-page     ours alone
+    python benchmarks/embedding.py page --merge k30.json ours.json                  with these taken in
 
 scikit-learn's graph (10 neighbours, itself among them, as its own affinity has it) is made connected by the
 shortest link between its parts. Its time is the graph's and the embedding's without that step, which takes
@@ -12,7 +15,8 @@ longer than both; ours is the whole of ``fit``. Two threads; the least of ``--re
 seconds of both cores together (CPU), which other work on the machine hardly changes; those of the clock are
 kept beside them. Where scikit-learn takes less than two seconds it runs in turn with ours; else once, and its
 figures are kept from run to run. An embedding that takes it more than ``--limit`` seconds (600) is stopped,
-those of more coordinates are not tried, and the page says so.
+those of more coordinates are not tried, and the page says so; its ``--note`` says what machine it was. Parts
+that run side by side on a large machine keep their figures in files of their own.
 """
 
 from __future__ import annotations
@@ -138,14 +142,15 @@ def ours(X: Any, k: int) -> tuple[Any, np.ndarray]:
 
 
 def rivals(
-    found: dict[str, Any], name: str, joined: Any, seconds: np.ndarray, y: np.ndarray, limit: float
+    found: dict[str, Any], name: str, joined: Any, seconds: np.ndarray, y: np.ndarray, wanted: Any
 ) -> None:
     """scikit-learn's time and vote for every k, kept: runs of minutes are not made twice.
 
-    What is known to take longer than ``limit`` for fewer coordinates is not tried for more.
+    What is known to take longer than the limit for fewer coordinates is not tried for more.
     """
+    limit = wanted.limit
     kept = found.setdefault("rivals", {}).setdefault(name, {})
-    for k in (k for k in NUMBERS if str(k) not in kept):
+    for k in (k for k in wanted.numbers if str(k) not in kept):
         if any(line["vote"] is None for line in kept.values()):
             kept[str(k)] = {"seconds": [limit, limit], "vote": None, "tried": False}
             continue
@@ -153,22 +158,30 @@ def rivals(
         line = {"seconds": (seconds + theirs).tolist(), "vote": None if other is None else vote(other, y)}
         kept[str(k)] = line | {"tried": True}
         print(name, "scikit-learn", k, line, flush=True)
-        keep(found)
+        keep(found, wanted.kept)
 
 
-def coordinates(found: dict[str, Any], names: list[str], repeats: int, limit: float) -> None:
+UNKNOWN = {"seconds": [float("nan")] * 2, "vote": None}  # scikit-learn's, measured elsewhere
+
+
+def coordinates(found: dict[str, Any], names: list[str], wanted: Any, part: str) -> None:
+    """Both; or scikit-learn's alone ("rivals"), or ours alone ("ours")."""
+    numbers, repeats = wanted.numbers, wanted.repeats
     for name in names:
         X, y = DATA[name]()
-        if found.get("rivals", {}).get(name, {}).keys() < set(map(str, NUMBERS)):
+        known = found.setdefault("rivals", {}).setdefault(name, {})
+        if part != "ours" and not {*map(str, numbers)} <= known.keys():
             _, joined, seconds = graph_of(X)
-            rivals(found, name, joined, seconds, y, limit)
-        quick = found["rivals"][name]["2"]["seconds"][0] < IN_TURN
+            rivals(found, name, joined, seconds, y, wanted)
+        if part == "rivals":
+            continue
+        quick = part != "ours" and known[str(numbers[0])]["seconds"][0] < IN_TURN
         if quick:
             graphs = [graph_of(X)[1:] for _ in range(repeats)]
             joined, seconds = graphs[0][0], np.min([graph[1] for graph in graphs], axis=0)
         ours(X, 2)  # warm
-        for k in NUMBERS:
-            mine, theirs, times = None, found["rivals"][name][str(k)], []
+        for k in numbers:
+            mine, theirs, times = None, known.get(str(k), UNKNOWN), []
             for _ in range(repeats):
                 mine, seconds_of = ours(X, k)
                 times.append(seconds_of)
@@ -189,10 +202,10 @@ def coordinates(found: dict[str, Any], names: list[str], repeats: int, limit: fl
             lines = [old for old in found.get(name, {}).get("lines", []) if old["k"] != k]
             found[name] = {"lines": sorted([*lines, line], key=lambda row: row["k"])}
             print(name, line, flush=True)
-            keep(found)
+            keep(found, wanted.kept)
 
 
-def angles(found: dict[str, Any], names: list[str]) -> None:
+def angles(found: dict[str, Any], names: list[str], wanted: Any, part: str) -> None:
     """Largest angle to the dense solver's space, up to the last gap of 1e-4 within the first k values."""
     for name in names:
         X, _ = subset(*DATA[name](), 2_000)
@@ -208,7 +221,7 @@ def angles(found: dict[str, Any], names: list[str]) -> None:
             lines.append({"k": k, "last": last, "angle": angle, "residual": float(mine.residuals.max())})
         found.setdefault("angles", {})[name] = lines
         print(name, lines, flush=True)
-        keep(found)
+        keep(found, wanted.kept)
 
 
 def shapes(seed: int) -> dict[str, tuple[np.ndarray, np.ndarray, int]]:
@@ -227,7 +240,7 @@ def shapes(seed: int) -> dict[str, tuple[np.ndarray, np.ndarray, int]]:
     }
 
 
-def clusters(found: dict[str, Any], names: list[str]) -> None:
+def clusters(found: dict[str, Any], names: list[str], wanted: Any, part: str) -> None:
     kept = found.setdefault("rivals", {}).setdefault("clusters", {})
     scores: dict[str, list[tuple[float, float]]] = {}
     for seed in range(5):
@@ -240,16 +253,40 @@ def clusters(found: dict[str, Any], names: list[str]) -> None:
             if str(seed) not in theirs:
                 other = SpectralClustering(k, affinity="nearest_neighbors", random_state=seed, n_jobs=THREADS)
                 theirs[str(seed)] = float(adjusted_rand_score(y, other.fit_predict(X)))
-                keep(found)
+                keep(found, wanted.kept)
             scores.setdefault(name, []).append((own, theirs[str(seed)]))
             print(seed, name, scores[name][-1], flush=True)
     found["clusters"] = {name: np.mean(pairs, axis=0).tolist() for name, pairs in scores.items()}
-    keep(found)
+    keep(found, wanted.kept)
 
 
-def keep(found: dict[str, Any]) -> None:
-    FOUND.parent.mkdir(parents=True, exist_ok=True)
-    FOUND.write_text(json.dumps(found, indent=1))
+def keep(found: dict[str, Any], file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_suffix(".part")
+    part.write_text(json.dumps(found, indent=1))
+    part.rename(file)
+
+
+def merge(found: dict[str, Any], other: dict[str, Any]) -> None:
+    """Takes in the coordinates of another run: its figures replace those of the same k."""
+    for name in DATA:
+        theirs = found.setdefault("rivals", {}).setdefault(name, {})
+        theirs |= other.get("rivals", {}).get(name, {})
+        lines = {line["k"]: line for part in (found, other) for line in part.get(name, {}).get("lines", [])}
+        for k, line in lines.items():
+            rival_of = theirs.get(str(k), UNKNOWN)
+            line |= {"theirs": rival_of["seconds"][0], "their vote": rival_of["vote"]}
+            line["clock"][1] = rival_of["seconds"][1]
+        if lines:
+            found[name] = {"lines": [lines[k] for k in sorted(lines)]}
+
+
+def stopped_at(theirs: dict[str, Any]) -> list[str]:
+    """Which numbers of coordinates took scikit-learn too long, and which were therefore not tried."""
+    late = [k for k, line in theirs.items() if line["vote"] is None and line.get("tried", True)]
+    left = [k for k, line in theirs.items() if line["vote"] is None and not line.get("tried", True)]
+    said = f"scikit-learn was stopped at {', '.join(late)} coordinates." if late else ""
+    return ["", said + (f" Not tried: {', '.join(left)}." if left else "")] if late else []
 
 
 def page(found: dict[str, Any]) -> str:
@@ -263,6 +300,7 @@ def page(found: dict[str, Any]) -> str:
         "`python benchmarks/embedding.py`.",
         "",
     ]
+    lines += [found["note"], ""] if found.get("note") else []
     for name in (name for name in DATA if name in found):
         lines += [f"## {name}", ""]
         lines += [
@@ -275,19 +313,26 @@ def page(found: dict[str, Any]) -> str:
             share = row["ours"] / row["theirs"]
             shares.append(share)
             stopped = row["their vote"] is None
+            if np.isnan(share):
+                shares.pop()
+                lines.append(
+                    f"| {row['k']} | {row['vote']:.4f} |  | {row['ours']:.{digits_of}f} | not measured |  | "
+                    f"{row['residual']:.0e} |"
+                )
+                continue
             theirs = f"> {row['theirs']:.0f}" if stopped else f"{row['theirs']:.{digits_of}f}"
             vote_of = "" if stopped else f"{row['their vote']:.4f}"
             lines.append(
                 f"| {row['k']} | {row['vote']:.4f} | {vote_of} | {row['ours']:.{digits_of}f} | {theirs} | "
                 f"{'below ' if stopped else ''}1/{1 / share:.1f} | {row['residual']:.0e} |"
             )
-        if any(row["their vote"] is None for row in found[name]["lines"]):
-            lines += ["", "scikit-learn was stopped at 2 coordinates, and more were not tried."]
-        lines += [
-            "",
-            f"Median share of the time: 1/{1 / np.median(shares):.1f}, largest 1/{1 / max(shares):.1f}.",
-            "",
-        ]
+        lines += stopped_at(found["rivals"].get(name, {}))
+        if shares:
+            told = (
+                f"Median share of the time: 1/{1 / np.median(shares):.1f}, largest 1/{1 / max(shares):.1f}."
+            )
+            lines += ["", told]
+        lines.append("")
     if "angles" in found:
         lines += ["## Against dense eigenvectors", ""]
         lines += [
@@ -318,15 +363,26 @@ def main() -> None:
     parser.add_argument("--data", action="append", default=[], help="only names that contain this")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--limit", type=float, default=600.0)
+    parser.add_argument("--numbers", type=int, nargs="+", default=NUMBERS, help="of coordinates")
+    parser.add_argument("--kept", type=Path, default=FOUND, help="where the figures are kept")
+    parser.add_argument("--merge", type=Path, nargs="+", default=[], help="figures of other runs to take in")
+    parser.add_argument("--note", default="", help="a sentence for the page on the machine")
+    parser.add_argument("--no-page", action="store_true")
     wanted = parser.parse_args()
     names = [name for name in DATA if not wanted.data or any(part in name for part in wanted.data)]
-    found = json.loads(FOUND.read_text()) if FOUND.exists() else {}
-    for part in wanted.parts:
-        if part == "coordinates":
-            coordinates(found, names, wanted.repeats, wanted.limit)
-        elif part != "page":
-            {"angles": angles, "clusters": clusters}[part](found, names)
-    PAGE.write_text(page(found))
+    found = json.loads(wanted.kept.read_text()) if wanted.kept.exists() else {}
+    parts = {"coordinates": coordinates, "rivals": coordinates, "ours": coordinates}
+    parts |= {"angles": angles, "clusters": clusters}
+    for part in (part for part in wanted.parts if part != "page"):
+        parts[part](found, names, wanted, part)
+    for file in wanted.merge:
+        merge(found, json.loads(file.read_text()))
+    if wanted.note:
+        found["note"] = wanted.note
+    if wanted.merge or wanted.note:
+        keep(found, wanted.kept)
+    if not wanted.no_page:
+        PAGE.write_text(page(found))
 
 
 if __name__ == "__main__":

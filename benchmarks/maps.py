@@ -1,12 +1,15 @@
 """Maps in two dimensions beside umap-learn's and openTSNE's, from the same points.
 
     python benchmarks/maps.py                   every method on every data set, then docs/benchmarks/maps.md
-    python benchmarks/maps.py --data digits     only names that contain this
+    python benchmarks/maps.py --data digits     only names that contain this; --method umap: only this one
+    python benchmarks/maps.py --page --merge OTHER.json    only the page, with another run's figures taken in
     python benchmarks/maps.py one METHOD FILE   one method in this environment, as JSON; used by the above
 
 Every method runs in a process of its own, twice: the first time counts its import and, for umap-learn, its
 compilation ("cold"), the second time does not ("warm"). Rivals live in .venv-bench/maps, which is made if it
 is not there. All run on two threads with their defaults but for the metric, Euclidean on the same rows.
+Figures are kept in ``--kept``; several may run side by side with files of their own and ``--no-page``.
+``--points N`` is a trial on so many points.
 """
 
 from __future__ import annotations
@@ -114,18 +117,20 @@ def rivals() -> Path:
     return RIVALS / "bin" / "python"
 
 
-def stored(name: str, load: Callable[[], tuple[Any, np.ndarray]]) -> Path:
-    """The data set as files that every environment reads."""
-    KEPT.mkdir(parents=True, exist_ok=True)
-    X, y = load()
+def stored(name: str, load: Callable[[], tuple[Any, np.ndarray]], folder: Path, n: int | None) -> Path:
+    """The data set, or some of its points, as files that every environment reads."""
+    from harness.jobs import subset
+
+    folder.mkdir(parents=True, exist_ok=True)
+    X, y = subset(*load(), n)
     stem = "".join(c for c in name if c.isalnum())
-    file = KEPT / f"{stem}{'.npz' if sparse.issparse(X) else '.npy'}"
+    file = folder / f"{stem}{'.npz' if sparse.issparse(X) else '.npy'}"
     sparse.save_npz(file, X) if sparse.issparse(X) else np.save(file, X)
     np.save(file.with_suffix(".labels.npy"), np.unique(y, return_inverse=True)[1])
     return file
 
 
-def page(found: dict[str, dict[str, Any]]) -> str:
+def page(found: dict[str, dict[str, Any]], note: str = "") -> str:
     lines = [
         "# Maps beside umap-learn and openTSNE",
         "",
@@ -135,6 +140,7 @@ def page(found: dict[str, dict[str, Any]]) -> str:
         "others on the map are, by majority, of their class.",
         f"Trustworthiness: of {SAMPLE} points, 15 neighbours.",
         "openTSNE is left out on sparse rows, of which it compares all pairs. Made by `make bench-maps`.",
+        *(["", note] if note else []),
         "",
         "| data | method | vote | trustworthiness | cold CPU s | warm CPU s | cold clock | warm clock |",
         "|---" * 8 + "|",
@@ -149,15 +155,13 @@ def page(found: dict[str, dict[str, Any]]) -> str:
     return "\n".join([*lines, ""])
 
 
-def measure_all(wanted: list[str]) -> None:
-    kept = KEPT / "found.json"
-    found = json.loads(kept.read_text()) if kept.exists() else {}
+def measure_all(wanted: Any, found: dict[str, dict[str, Any]]) -> None:
     environment = os.environ | {"NUMBA_NUM_THREADS": "2"}
     for name, load in data_sets().items():
-        if wanted and not any(part in name for part in wanted):
+        if wanted.data and not any(part in name for part in wanted.data):
             continue
-        file = stored(name, load)
-        for method in METHODS:
+        file = stored(name, load, wanted.kept.with_suffix(""), wanted.points)
+        for method in (m for m in METHODS if not wanted.method or m in wanted.method):
             if method == "openTSNE" and file.suffix == ".npz":
                 continue  # of sparse rows it compares all pairs: over half an hour
             python = sys.executable if method == "bvdt" else rivals()
@@ -165,19 +169,44 @@ def measure_all(wanted: list[str]) -> None:
             run = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment)
             found.setdefault(name, {})[method] = json.loads(run.stdout.splitlines()[-1])
             print(name, method, found[name][method], flush=True)
-            kept.write_text(json.dumps(found, indent=1))
-    PAGE.write_text(page(found))
+            wanted.kept.write_text(json.dumps(found, indent=1))
+
+
+def merge(found: dict[str, dict[str, Any]], other: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Both, in the usual order; the other's figures replace those of the same data and method."""
+    both = {}
+    for name in data_sets():
+        rows = found.get(name, {}) | other.get(name, {})
+        if rows:
+            both[name] = {method: rows[method] for method in METHODS if method in rows}
+    return both
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("one", nargs="*", metavar="one METHOD FILE")
     parser.add_argument("--data", action="append", default=[])
+    parser.add_argument("--method", action="append", default=[], choices=METHODS)
+    parser.add_argument("--points", type=int)
+    parser.add_argument("--kept", type=Path, default=KEPT / "found.json")
+    parser.add_argument("--merge", type=Path, nargs="+", default=[])
+    parser.add_argument("--note", default="", help="a sentence for the page on the machine")
+    parser.add_argument("--page", action="store_true", help="only write the page")
+    parser.add_argument("--no-page", action="store_true", help="only measure")
     wanted = parser.parse_args()
     if wanted.one:
         print(json.dumps(measure_one(wanted.one[1], Path(wanted.one[2]))))
-    else:
-        measure_all(wanted.data)
+        return
+    found = json.loads(wanted.kept.read_text()) if wanted.kept.exists() else {}
+    if not wanted.page:
+        measure_all(wanted, found)
+    for file in wanted.merge:
+        found = merge(found, json.loads(file.read_text()))
+    if wanted.merge:
+        wanted.kept.parent.mkdir(parents=True, exist_ok=True)
+        wanted.kept.write_text(json.dumps(found, indent=1))
+    if not wanted.no_page:
+        PAGE.write_text(page(found, wanted.note))
 
 
 if __name__ == "__main__":

@@ -2,13 +2,20 @@
 
     python benchmarks/neighbours.py                          all that is not measured yet, then the page
     python benchmarks/neighbours.py --data unit --method faiss     only names that contain these
-    python benchmarks/neighbours.py one METHOD DATA SETTING  a method in this environment, a line per setting
+    python benchmarks/neighbours.py --setting "M=8|M=12"     only indices whose name contains one of these
+    python benchmarks/neighbours.py --prepare                only the points and their true lists
+    python benchmarks/neighbours.py --page                   only the page, from what is kept
+    python benchmarks/neighbours.py --points 2000            a trial on so many points of each, kept apart
+    python benchmarks/neighbours.py one METHOD DATA INDICES  a method in this environment, a line per setting
 
-Each method runs over its grid in one process on two threads (THREADS); a setting's time is that from the
-points to the lists, index included, by the clock and in processor seconds, and the recall is that of 500
-rows with exact answers. What compiles is run once before. Larger settings are skipped once the recall is
-0.995. Results are kept in build/bench/neighbours and a run goes on where the last one ended; rivals live in
-.venv-bench/neighbours, which is made if it is not there.
+Each method runs over its grid in one process on two threads (THREADS). A library's index is built once; how
+much effort its search needs for a recall of 0.90, 0.95 and 0.99 is tried on 500 rows with exact answers,
+and at these efforts all points are searched. A setting's time is that from the points to the lists, index
+included, by the clock and in processor seconds: the least of up to three runs while they take less than ten
+seconds together. What compiles is run once before. Results are kept in build/bench/neighbours and a run
+goes on where the last one ended; ``--no-page`` leaves the page alone, so that several may run side by side.
+Rivals live in .venv-bench/neighbours, which is made if it is not there. ``--by cpu`` compares processor
+seconds in the page, for a machine that does other work, and ``--note`` says there what machine it was.
 """
 
 from __future__ import annotations
@@ -19,191 +26,80 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).parents[1]
-KEPT = ROOT / "build" / "bench" / "neighbours"
+from neighbours_data import DATA, KEPT, ROOT, K, prepare, prepared
+from neighbours_methods import METHODS, Family
+
 RIVALS = ROOT / ".venv-bench" / "neighbours"
-K, ROWS, ENOUGH = 15, 500, 0.995
-THREADS = int(os.environ.get("THREADS", "2"))
-Lists = Callable[[], Any]
-Settings = Iterator[tuple[str, Lists]]
-
-
-def blobs(n: int, d: int, n_groups: int, spread: float) -> Any:
-    """Gaussian groups of unit variance around centres of that deviation."""
-    rng = np.random.default_rng(1)
-    centres = spread * rng.normal(size=(n_groups, d))
-    return centres[rng.integers(n_groups, size=n)] + rng.normal(size=(n, d))
-
-
-def unit(n: int = 100_000, d: int = 384) -> Any:
-    """Clustered unit vectors: 500 topics in 60 directions of falling size, noise in them and in all."""
-    rng = np.random.default_rng(5)
-    basis = rng.normal(size=(60, d)) * np.exp(-np.arange(60) / 25)[:, None]
-    topics = rng.normal(size=(500, 60))[rng.integers(500, size=n)]
-    X = (topics + 0.8 * rng.normal(size=(n, 60))) @ basis + 0.2 * rng.normal(size=(n, d))
-    return X / np.linalg.norm(X, axis=1, keepdims=True)
-
-
-def histograms(n: int = 50_000, d: int = 20) -> Any:
-    """Positive rows of sum 1 around 30 profiles."""
-    rng = np.random.default_rng(6)
-    profiles = rng.gamma(0.5, size=(30, d)) + 0.05
-    X = rng.gamma(5 * profiles[rng.integers(30, size=n)]) + 1e-3
-    return X / X.sum(axis=1, keepdims=True)
-
-
-def mnist(n_components: int | None) -> Any:
-    """The 70 000 images, or their scores on the first principal components."""
-    from corpora import FOLDER
-
-    X = np.load(FOLDER / "mnist.npz")["images"].reshape(70_000, -1) / 255.0
-    if n_components is None:
-        return X
-    X = X - X.mean(axis=0)
-    return X @ np.linalg.eigh(X.T @ X)[1][:, ::-1][:, :n_components]
-
-
-DATA: dict[str, tuple[str, Callable[[], Any], str]] = {
-    "mnist50": ("MNIST, 70 000 × 50", lambda: mnist(50), "euclidean"),
-    "mnist784": ("MNIST, 70 000 × 784", lambda: mnist(None), "euclidean"),
-    "blobs50k": ("blobs, 50 000 × 20", lambda: blobs(50_000, 20, 10, 2.0), "euclidean"),
-    "blobs1m": ("blobs, 1 000 000 × 20", lambda: blobs(1_000_000, 20, 50, 1.0), "euclidean"),
-    "unit": ("unit vectors, 100 000 × 384", unit, "euclidean"),
-    "histograms": ("histograms by KL, 50 000 × 20", histograms, "kl"),
-}
-
-
-def bvdt(X: Any, metric: str) -> Settings:
-    from bvdt import NearestNeighbors
-
-    for recall in (0.8, 0.9, 0.95, 0.99):
-        search = NearestNeighbors(K, metric=metric, recall=recall, random_state=0, n_jobs=THREADS)
-        yield f"recall={recall}", lambda search=search: search.fit(X).kneighbors(return_distance=False)
-
-
-def faiss(X: Any, metric: str) -> Settings:
-    import faiss
-
-    faiss.omp_set_num_threads(THREADS)
-    X = X.astype(np.float32)
-
-    def lists(n_lists: int, probes: int) -> Any:
-        index = faiss.index_factory(X.shape[1], f"IVF{n_lists},Flat")
-        index.train(X[:: max(1, len(X) // (50 * n_lists))])
-        index.add(X)
-        index.nprobe = probes
-        return index.search(X, K + 1)[1]
-
-    for n_lists in (int(np.sqrt(len(X))), int(4 * np.sqrt(len(X)))):
-        for probes in (4, 8, 12, 16, 24, 32, 48, 64, 96, 128):
-            yield f"{n_lists} lists, {probes} probes", lambda a=n_lists, b=probes: lists(a, b)
-
-
-def hnswlib(X: Any, metric: str) -> Settings:
-    import hnswlib
-
-    def lists(m: int, ef: int) -> Any:
-        index = hnswlib.Index("l2", X.shape[1])
-        index.init_index(len(X), M=m, ef_construction=ef)
-        index.set_num_threads(THREADS)
-        index.add_items(X)
-        index.set_ef(max(ef, K + 1))
-        return index.knn_query(X, K + 1)[0]
-
-    for m in (8, 16):
-        for ef in (32, 64, 100, 200):
-            yield f"M={m}, ef={ef}", lambda m=m, ef=ef: lists(m, ef)
-
-
-def pynndescent(X: Any, metric: str) -> Settings:
-    from pynndescent import NNDescent
-
-    name = "kullback_leibler" if metric == "kl" else metric
-
-    def lists(n_neighbours: int, rows: Any) -> Any:
-        search = NNDescent(rows, metric=name, n_neighbors=n_neighbours, random_state=0, n_jobs=THREADS)
-        return search.neighbor_graph[0]
-
-    lists(K + 1, X[:5000])  # compiles
-    for n_neighbours in (K + 1, 2 * K, 3 * K):
-        yield f"{n_neighbours} neighbours", lambda n=n_neighbours: lists(n, X)
-
-
-def nmslib(X: Any, metric: str) -> Settings:
-    import nmslib
-
-    def lists(neighbours: int, ef: int) -> Any:
-        index = nmslib.init(method="sw-graph", space="kldivgenfastrq")
-        index.addDataPointBatch(X.astype(np.float32))
-        index.createIndex({"NN": neighbours, "efConstruction": ef, "indexThreadQty": THREADS})
-        index.setQueryTimeParams({"efSearch": ef})
-        found = index.knnQueryBatch(X.astype(np.float32), K + 1, num_threads=THREADS)
-        return [indices for indices, _ in found]
-
-    for neighbours in (10, 15):
-        for ef in (20, 40, 80, 160):
-            yield f"NN={neighbours}, ef={ef}", lambda a=neighbours, b=ef: lists(a, b)
-
-
-METHODS = {"euclidean": (bvdt, faiss, hnswlib, pynndescent), "kl": (bvdt, nmslib, pynndescent)}
-
-
-def true_lists(X: Any, metric: str, rows: Any) -> Any:  # (ROWS, K)
-    """By all pairs. KL(x_i ‖ x_j) ranks the centres x_j of a row as −⟨x_i, ln x_j⟩ does."""
-    exact = np.empty((len(rows), K), np.int64)
-    logs = np.log(X) if metric == "kl" else None
-    for place, i in enumerate(rows):
-        d = -logs @ X[i] if logs is not None else np.square(X - X[i]).sum(axis=1)
-        d[i] = np.inf
-        exact[place] = np.argpartition(d, K)[:K]
-    return exact
-
-
-def prepared(name: str) -> tuple[Any, Any, Any]:
-    """Points, sampled rows and their true lists, from files."""
-    file = KEPT / f"{name}.npz"
-    if not file.exists():
-        _, make, metric = DATA[name]
-        X = make()
-        rows = np.random.default_rng(0).choice(len(X), ROWS, replace=False)
-        KEPT.mkdir(parents=True, exist_ok=True)
-        np.savez(file, X=X, rows=rows, exact=true_lists(X, metric, rows))
-    found = np.load(file)
-    return found["X"], found["rows"], found["exact"]
+RECALLS = (0.90, 0.95, 0.99)
+SHORT, TIMES = 10.0, 3
 
 
 def recall_of(lists: Any, rows: Any, exact: Any) -> float:
-    found = ([int(j) for j in lists[i] if j != i][:K] for i in rows)
+    """Of lists that belong to these rows, in their order."""
+    found = ([int(j) for j in each if j != i][:K] for i, each in zip(rows, lists, strict=True))
     return float(np.mean([len({*a} & {*b.tolist()}) / K for a, b in zip(found, exact, strict=True)]))
 
 
-def measure_one(method: str, name: str, wanted: str, done: list[str]) -> None:
-    """A line of JSON per setting that is wanted and not done."""
-    metric = DATA[name][2]
-    X, rows, exact = prepared(name)
-    steps = next(m for m in METHODS[metric] if m.__name__ == method)(X, metric)
-    full: set[str] = set()  # beginnings of settings that have reached enough: the next ones take longer
-    for setting, lists in steps:
-        family = setting.split(",")[0]
-        if not _is_wanted(setting, wanted) or setting in done or family in full:
+def timed(run: Callable[[], Any]) -> tuple[Any, np.ndarray]:
+    """The result and the least seconds, clock and processor, of up to three runs while they are short."""
+    seconds: list[np.ndarray] = []
+    while not seconds or (len(seconds) < TIMES and sum(s[0] for s in seconds) < SHORT):
+        start = np.array([time.perf_counter(), time.process_time()])
+        result = run()
+        seconds.append(np.array([time.perf_counter(), time.process_time()]) - start)
+    return result, np.min(seconds, axis=0)
+
+
+def efforts_of(family: Family, index: Any, points: Any, rows: Any, exact: Any) -> list[int]:
+    """The least effort for each recall, and the largest where the last recall is not reached."""
+    if len(family.efforts) == 1:
+        return list(family.efforts)
+    wanted, found = list(RECALLS), []
+    for effort in family.efforts:
+        reached = recall_of(family.search(index, points, effort), rows, exact)
+        if reached >= wanted[0]:
+            found.append(effort)
+            wanted = [recall for recall in wanted if recall > reached]
+        if not wanted:
+            return found
+    return sorted({*found, family.efforts[-1]}) if found else []
+
+
+def measure_family(family: Family, X: Any, rows: Any, exact: Any, done: list[str]) -> None:
+    """A line of JSON per effort that is not done, and one that says that there are no more."""
+    index, building = timed(family.build)
+    for effort in efforts_of(family, index, X[rows], rows, exact):
+        setting = family.setting(effort)
+        if setting in done:
             continue
-        wall, busy = time.perf_counter(), time.process_time()
-        found = lists()
-        wall, busy = time.perf_counter() - wall, time.process_time() - busy
-        reached = recall_of(found, rows, exact)
-        if reached >= ENOUGH:
-            full.add(family)
-        print(json.dumps({"setting": setting, "wall": wall, "cpu": busy, "recall": reached}), flush=True)
+        lists, searching = timed(lambda e=effort: family.search(index, X, e))
+        wall, busy = building + searching
+        reached = recall_of([lists[i] for i in rows], rows, exact)
+        say({"setting": setting, "wall": wall, "cpu": busy, "recall": reached, "building": building[0]})
+    say({"finished": family.name, "building": building[0]})
 
 
-def _is_wanted(setting: str, wanted: str) -> bool:
-    return not wanted or any(part in setting for part in wanted.split("|"))
+def measure_one(method: str, name: str, wanted: str, done: list[str]) -> None:
+    """All indices of a method that are wanted and not done; one that fails does not end the others."""
+    X, rows, exact = prepared(name)
+    kind = DATA[name].kind
+    for family in next(m for m in METHODS[kind] if m.__name__ == method)(X, kind):
+        if family.name in done or (wanted and not any(part in family.name for part in wanted.split("|"))):
+            continue
+        try:
+            measure_family(family, X, rows, exact, done)
+        except Exception as error:  # a library's own
+            say({"failed": family.name, "why": f"{type(error).__name__}: {error}"})
+
+
+def say(line: dict[str, Any]) -> None:
+    print(json.dumps(line), flush=True)
 
 
 def python_of(method: str) -> Path:
@@ -212,22 +108,24 @@ def python_of(method: str) -> Path:
     python = RIVALS / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(RIVALS)], check=True)
-        names = ("faiss-cpu==1.15.1", "hnswlib==0.8.0", "pynndescent==0.7.0", "nmslib==2.1.2")
+        names = ("faiss-cpu==1.15.1", "hnswlib==0.8.0", "pynndescent==0.7.0", "nmslib==2.1.2", "scipy")
         subprocess.run([str(python), "-m", "pip", "install", "--quiet", *names], check=True)
     return python
 
 
 def measure(name: str, method: str, wanted: str) -> None:
     """Adds to the file of a data set and a method what it lacks."""
-    prepared(name)
+    prepare(name)
     file = KEPT / f"{name}.{method}.jsonl"
-    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    done = [json.loads(line)["setting"] for line in lines]
+    lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    done = [line.get("setting") or line["finished"] for line in lines if "failed" not in line]
     command = [str(python_of(method)), __file__, "one", method, name, wanted, *done]
     with file.open("a", encoding="utf-8") as kept:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         for line in process.stdout:
+            if not line.startswith("{"):
+                continue  # a library's own words
             kept.write(line)
             kept.flush()
             print(name, method, line.strip(), flush=True)
@@ -238,19 +136,33 @@ def measure(name: str, method: str, wanted: str) -> None:
 def main() -> None:
     if sys.argv[1:2] == ["one"]:
         return measure_one(*sys.argv[2:5], sys.argv[5:])
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", default="")
     parser.add_argument("--method", default="")
-    parser.add_argument("--setting", default="", help="only settings that contain one of these, by |")
+    parser.add_argument("--setting", default="", help="only indices whose name contains one of these, by |")
+    parser.add_argument("--prepare", action="store_true", help="only make the points")
     parser.add_argument("--page", action="store_true", help="only write the page from what is kept")
+    parser.add_argument("--no-page", action="store_true", help="only measure")
+    parser.add_argument("--by", choices=["wall", "cpu"], default="wall", help="what the page compares")
+    parser.add_argument("--note", default="", help="a sentence for the page on the machine")
+    parser.add_argument("--points", type=int, help="a trial on so many points")
     chosen = parser.parse_args()
-    for name, (_, _, metric) in DATA.items():
-        for method in METHODS[metric]:
-            if not chosen.page and chosen.data in name and chosen.method in method.__name__:
+    if chosen.points and not os.environ.get("NEIGHBOURS_POINTS"):  # read when the modules are imported
+        os.environ["NEIGHBOURS_POINTS"] = str(chosen.points)
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    for name, (_, _, kind) in DATA.items():
+        if chosen.data not in name or chosen.page:
+            continue
+        if chosen.prepare:
+            prepare(name)
+            continue
+        for method in METHODS[kind]:
+            if chosen.method in method.__name__:
                 measure(name, method.__name__, chosen.setting)
-    from neighbours_page import write
+    if not (chosen.prepare or chosen.no_page or chosen.points):
+        from neighbours_page import write
 
-    write({name: title for name, (title, _, _) in DATA.items()}, KEPT)
+        write({name: points.title for name, points in DATA.items()}, KEPT, chosen.by, chosen.note)
     return None
 
 

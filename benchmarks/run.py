@@ -6,6 +6,7 @@
     python benchmarks/run.py --fresh                  forgets what was measured (of the jobs named, or all)
     python benchmarks/run.py --report                 only the page, from what was measured
     python benchmarks/run.py --list                   the jobs and their methods
+    python benchmarks/run.py --no-page                only measures
     python benchmarks/run.py --points 1000            a trial on so many points of each job, kept apart
     python benchmarks/run.py --scripts import_time    the single benchmarks beside this file
 
@@ -55,6 +56,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--no-page", action="store_true", help="only measure")
     parser.add_argument("--points", type=int)
     parser.add_argument("--scripts", nargs="+", default=[])
     return parser.parse_args()
@@ -81,7 +83,8 @@ def main() -> None:
                 environments.install(library)
         for job in jobs:
             measure_job(job, record, wanted, work)
-    write_page(record, PAGE if wanted.points is None else work)
+    if not wanted.no_page:
+        write_page(record, PAGE if wanted.points is None else work)
 
 
 def named(method: Method, only: list[str]) -> bool:
@@ -106,7 +109,7 @@ def measure_job(job: Job, record: Record, wanted: argparse.Namespace, work: Path
         runs.append(run)
         print(shown(run), flush=True)
     done = any(line["profile"]["job"] == job.name for line in record.lines if "profile" in line)
-    if job.name in PROFILED and not done and named(methods[0], wanted.only):
+    if not done and any(method.call == PROFILED.get(job.name) for method in methods):
         profile(job, record, work)
 
 

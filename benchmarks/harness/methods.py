@@ -66,6 +66,7 @@ METHODS = [
     Method("bvdt, one tree", OURS, "ours:dense_one_tree", _GROWTH, "one tree"),
     Method("bvdt, one tree, spreading", OURS, "ours:dense_spreading", ("dense",)),
     Method("bvdt, near field", OURS, "ours:dense_forest", _GROWTH, "forest"),
+    Method("bvdt, near field of 15", OURS, "ours:dense_near_15", ("dense",), jobs=("blobs-1m",)),
     Method("scikit-learn, brute force", "scikit-learn", "scikit_learn:neighbors", ("dense",), quadratic=True),
     Method("scikit-learn, kd-tree", "scikit-learn", "scikit_learn:neighbors_kd_tree", ("dense",)),
     Method(
