@@ -54,7 +54,7 @@ class Links:
     def mean(self) -> _core.Links:
         """(λS + (λS)ᵀ)/2."""
         forward = vars(self).get("forward") or self._made()  # which is not kept for this alone
-        return forward.mean_with_transpose(self._threads)
+        return forward.mean_with_transpose(self._threads_to_make)
 
     def mean_matrix(self) -> Any:  # CSR (N, N)
         """The same as a sparse matrix, points in the tree's order."""
@@ -69,10 +69,10 @@ class Links:
         else:
             indices = np.ascontiguousarray(self.near.indices, np.int32)
             weight, _ = self.near.whole_weights(n_jobs=self.n_jobs)
-        return _core.Links(indices, weight, UNIT, self.order, self._threads)
+        return _core.Links(indices, weight, UNIT, self.order, self._threads_to_make)
 
     @property
-    def _threads(self) -> int:
+    def _threads_to_make(self) -> int:
         """Of what reads the near field a few times."""
         return n_threads(self.n_jobs, 0 if self.near is None else 8.0 * self.near.indices.size)
 
