@@ -35,8 +35,11 @@
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
 #define BVDT_INDEPENDENT_LOOP BVDT_PRAGMA(GCC ivdep)
+// The same of a number of turns known to the compiler, which would write them out one by one instead.
+#define BVDT_SHORT_LOOP BVDT_PRAGMA(GCC ivdep) BVDT_PRAGMA(GCC unroll 1)
 #else
 #define BVDT_INDEPENDENT_LOOP
+#define BVDT_SHORT_LOOP
 #endif
 
 namespace bvdt {

@@ -22,7 +22,6 @@ struct Step {
     const float* rest;   // R
     const float* now;    // Y_n
     float* other;        // in Y_(n−1), out Y_(n+1)
-    float* scaled;       // out C·Y_(n+1)
     const float *a, *b;  // (stride,)
     float centre, inverse_radius;
     int64_t stride;
@@ -34,23 +33,30 @@ BVDT_INLINE void step_rows(const Step& s, int64_t column, int64_t first, int64_t
     const float *a = s.a + column, *b = s.b + column;
     const float centre = s.centre, inverse_radius = s.inverse_radius;
     for (int64_t i = first; i < last; ++i) {
-        float sum[Count] = {};
-        for (int64_t e = s.links.indptr[i]; e < s.links.indptr[i + 1]; ++e) {
+        // Two sums in turn: one would wait for itself.
+        float sum[Count] = {}, odd[Count] = {};
+        const int64_t begin = s.links.indptr[i], behind = s.links.indptr[i + 1];
+        const auto add = [&](int64_t e, float* to) {
             if (e + kSoon < end)
                 prefetch_ends<0>(s.now + s.links.indices[e + kSoon] * s.stride + column, Count);
             const float* const from = s.now + s.links.indices[e] * s.stride + column;
             const float value = s.links.value[e];
-            for (int c = 0; c < Count; ++c) sum[c] += value * from[c];
-        }
+            BVDT_SHORT_LOOP
+            for (int c = 0; c < Count; ++c) to[c] += value * from[c];
+        };
+        int64_t e = begin;
+        for (; e + 2 <= behind; e += 2) add(e, sum), add(e + 1, odd);
+        if (e < behind) add(e, sum);
+        BVDT_SHORT_LOOP
+        for (int c = 0; c < Count; ++c) sum[c] += odd[c];
         const int64_t at = i * s.stride + column;
         const float scale = s.scale[i];
         const float *far = s.far + at, *rest = s.rest + at, *now = s.now + at;
-        float *other = s.other + at, *scaled = s.scaled + at;
-        BVDT_INDEPENDENT_LOOP
+        float* other = s.other + at;
+        BVDT_SHORT_LOOP
         for (int c = 0; c < Count; ++c) {
             const float moved = (sum[c] + scale * far[c] - centre * now[c]) * inverse_radius + rest[c];
-            const float next = a[c] * moved - b[c] * other[c];
-            other[c] = next, scaled[c] = scale * next;
+            other[c] = a[c] * moved - b[c] * other[c];
         }
     }
 }
@@ -77,18 +83,15 @@ std::vector<float> padded(const float* values, int64_t rows, int64_t m, int64_t 
     return out;
 }
 
-// to ← share·from, or to += share·from
-BVDT_SIMD void add_share(const float* from, float share, bool first, int64_t count, float* to) {
-    BVDT_INDEPENDENT_LOOP
-    for (int64_t e = 0; e < count; ++e) to[e] = share * from[e] + (first ? 0.0f : to[e]);
-}
-
-// far ← Σ_t ω_t·Q_t·scaled
-void multiply_trees(const WalkParts& walk, const std::vector<float>& scaled, int64_t stride, int threads,
-                    std::vector<float>& one, std::vector<float>& far) {
+// far ← Σ_t Q_t·ω_t·C·now; by: (trees, N) ω_t·C
+void multiply_trees(const WalkParts& walk, const std::vector<float>& now, const std::vector<float>& by,
+                    int64_t stride, int threads, std::vector<float>& one, std::vector<float>& far) {
     for (size_t t = 0; t < walk.trees.size(); ++t) {
-        walk.trees[t]->apply(scaled.data(), one.data(), stride, false, threads);
-        add_share(one.data(), walk.share[t], t == 0, static_cast<int64_t>(far.size()), far.data());
+        std::vector<float>& to = t == 0 ? far : one;
+        const float* const diagonal = by.data() + static_cast<int64_t>(t) * walk.links.n;
+        walk.trees[t]->apply_single(now.data(), diagonal, to.data(), stride, threads);
+        if (t > 0)
+            for (size_t e = 0; e < far.size(); ++e) far[e] += one[e];
     }
 }
 
@@ -101,18 +104,17 @@ void recur(const WalkParts& walk, const Recurrence& recurrence, float* y, int th
     const std::vector<float> rest = padded(recurrence.rest, n, m, stride);
     const std::vector<float> a = padded(recurrence.a, recurrence.steps, m, stride);
     const std::vector<float> b = padded(recurrence.b, recurrence.steps, m, stride);
-    std::vector<float> scaled(now), one(now.size()), far(now.size());
-    for (int64_t i = 0; i < n; ++i)
-        for (int64_t c = 0; c < stride; ++c) scaled[i * stride + c] *= walk.scale[i];
+    std::vector<float> one(walk.trees.size() > 1 ? now.size() : 0), far(now.size()), by;
+    for (const float share : walk.share)
+        for (int64_t i = 0; i < n; ++i) by.push_back(share * walk.scale[i]);
     for (int64_t step = 0; step < recurrence.steps; ++step) {
-        multiply_trees(walk, scaled, stride, threads, one, far);
+        multiply_trees(walk, now, by, stride, threads, one, far);
         const Step s{walk.links,
                      walk.scale,
                      far.data(),
                      rest.data(),
                      now.data(),
                      other.data(),
-                     scaled.data(),
                      a.data() + step * stride,
                      b.data() + step * stride,
                      recurrence.centre,

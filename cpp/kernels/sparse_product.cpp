@@ -21,6 +21,7 @@ BVDT_INLINE void multiply_rows(const SparseMatrix<T>& matrix, const T* v, T* out
             if (e + kSoon < end) prefetch_ends<0>(v + matrix.indices[e + kSoon] * stride, Count);
             const T* const from = v + matrix.indices[e] * stride;
             const T value = matrix.value[e];
+            BVDT_SHORT_LOOP
             for (int c = 0; c < Count; ++c) sum[c] += value * from[c];
         }
         for (int c = 0; c < Count; ++c) out[i * stride + c] = sum[c];

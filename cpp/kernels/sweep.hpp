@@ -12,28 +12,30 @@ namespace bvdt {
 
 using OneColumn = std::integral_constant<int64_t, 1>;
 
-// In: s holds the leaves' values, k numbers per slot. Sums go up; the root's is kept in `sum` and the root
-// set to zero; then the sibling products come down: s[left] = s[node] + w_left·sum(right), and the mirror
-// image. `flip` is 1 for the transpose. `Columns` is int64_t or, for k = 1 known to the compiler, OneColumn.
-template <typename Slot, typename Columns>
-BVDT_INLINE void sweep(double* s, const Slot* child, const double* w, int64_t n, Columns columns, double* sum,
+// `Number` is what sums are made in. In: s holds the leaves' values, k numbers per slot. Sums go up; the
+// root's is kept in `sum` and the root set to zero; then the sibling products come down: s[left] = s[node] +
+// w_left·sum(right), and the mirror image. `flip` is 1 for the transpose. `Columns` is int64_t or, for k = 1
+// known to the compiler, OneColumn.
+template <typename Number, typename Slot, typename Columns>
+BVDT_INLINE void sweep(Number* s, const Slot* child, const double* w, int64_t n, Columns columns, Number* sum,
                        int flip) {
     const int64_t k = columns;
     for (int64_t i = n - 1; i >= 0; --i) {
-        double* to = s + i * k;
-        const double *l = s + child[2 * i] * k, *r = s + child[2 * i + 1] * k;
-        BVDT_INDEPENDENT_LOOP
+        Number* to = s + i * k;
+        const Number *l = s + child[2 * i] * k, *r = s + child[2 * i + 1] * k;
+        BVDT_SHORT_LOOP
         for (int64_t j = 0; j < k; ++j) to[j] = l[j] + r[j];
     }
     std::copy_n(s, k, sum);
-    std::fill_n(s, k, 0.0);
+    std::fill_n(s, k, Number{0});
     for (int64_t i = 0; i < n; ++i) {
-        const double* from = s + i * k;
-        double *l = s + child[2 * i] * k, *r = s + child[2 * i + 1] * k;
-        const double w_left = w[2 * i + flip], w_right = w[2 * i + 1 - flip];
-        BVDT_INDEPENDENT_LOOP
+        const Number* from = s + i * k;
+        Number *l = s + child[2 * i] * k, *r = s + child[2 * i + 1] * k;
+        const Number w_left = static_cast<Number>(w[2 * i + flip]);
+        const Number w_right = static_cast<Number>(w[2 * i + 1 - flip]);
+        BVDT_SHORT_LOOP
         for (int64_t j = 0; j < k; ++j) {
-            const double here = from[j], left = l[j], right = r[j];
+            const Number here = from[j], left = l[j], right = r[j];
             l[j] = here + w_left * right;
             r[j] = here + w_right * left;
         }

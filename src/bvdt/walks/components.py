@@ -72,15 +72,13 @@ def mixed_parts(
     """Places drawn at random, from the draw whose two nearest parts are furthest apart."""
     masses = np.bincount(part, mass)
     n_draws = _DRAWS if len(masses) <= _MOST else 1
-    best = Places(np.empty((0, 0)), -1.0)
-    for _ in range(n_draws):
-        drawn = rng.normal(size=(len(masses), n_columns))
-        drawn -= masses @ drawn / masses.sum()
-        drawn = np.linalg.qr(np.sqrt(masses)[:, None] * drawn)[0] / np.sqrt(masses)[:, None]
-        nearest = _nearest_two(drawn)
-        if nearest > best.distance:
-            best = Places(drawn, nearest)
-    return best
+    root = np.sqrt(masses)[:, None]
+    drawn = rng.normal(size=(n_draws, len(masses), n_columns))
+    drawn -= (masses @ drawn / masses.sum())[:, None]
+    drawn = np.linalg.qr(root * drawn)[0] / root
+    distances = [_nearest_two(places) for places in drawn]
+    best = int(np.argmax(distances))
+    return Places(drawn[best], distances[best])
 
 
 def _nearest_two(places: Float) -> float:  # (c, k)

@@ -29,6 +29,7 @@ Preconditioner = Callable[[Float], Float | None]  # the same
 Recurrence = Callable[[Float, Float | None, Float, Float, float, float], Float]  # see ``recurrence``
 Tolerance = Callable[[Float], float | Float]  # of the Ritz values (b,), one for all or one of each
 _DEPENDENT = 1e-10  # of the largest: directions that add nothing
+_SOUND = 1e-7  # of the least eigenvalue of a Gram matrix: rounding is 1e-9 then
 _NOISE = 0.1  # what is left of a unit vector that was orthogonal already; less was rounding
 DEGREES = (8, 32)  # of the polynomial: what a step costs beside the products is that of about 8
 _LOWEST = -1.0  # eigenvalue of S
@@ -69,7 +70,7 @@ def leading_space(
     ``recur``: the product's recurrence, if there is a faster one.
     """
     recur = recurrence(product) if recur is None else recur
-    V = orthonormal(_outside(known, orthonormal(_outside(known, start))), _NOISE)
+    V = _orthogonal_to(None, known, start)
     AV = product(V)
     values, turn = _descending(V.T @ AV)
     b = min(n_columns, len(values))
@@ -176,11 +177,19 @@ def _outside(known: Any, V: Float) -> Float:
     return V if known is None else np.asarray(V - known @ (known.T @ V))
 
 
-def _orthogonal_to(V: Float, known: Any, W: Float) -> Float:
-    """Orthonormal columns that span W's part outside V's and the known ones'; twice is enough."""
+def _orthogonal_to(V: Float | None, known: Any, W: Float) -> Float:
+    """Orthonormal columns that span W's part outside V's and the known ones', in two rounds at most.
+
+    Rounding leaves parts along V and the known of about ε over what a column keeps of its length, and columns
+    that are orthogonal but for ε over the least eigenvalue of their Gram matrix.
+    """
     for noise in (0.0, _NOISE):
+        before = np.linalg.norm(W, axis=0)
         W = _outside(known, W)
-        W = orthonormal(W - V @ (V.T @ W), noise)
+        W = W if V is None else W - V @ (V.T @ W)
+        W, lengths, least = _orthonormal(W, noise)
+        if least * float((lengths / np.maximum(before, 1e-300)).min(initial=1.0)) > _SOUND:
+            break
     return W
 
 
@@ -197,13 +206,23 @@ def _independent(directions: Float) -> Float:  # (m, b) -> (m, at most b)
     return np.asarray(U[:, sizes > 1e-7])
 
 
-def orthonormal(W: Float, noise: float = 0.0) -> Float:  # (N, m) -> (N, at most m)
-    """An orthonormal basis of the columns' span, by their Gram matrix.
+def _orthonormal(W: Float, noise: float) -> tuple[Float, Float, float]:  # (N, m) -> (N, at most m), (m,)
+    """An orthonormal basis of the columns' span, by their Gram matrix; their lengths; its least eigenvalue.
 
-    Dependent directions are left out, and columns no longer than ``noise``.
+    Dependent directions are left out, and columns no longer than ``noise``; the eigenvalue is relative to the
+    largest, and 0 where something was left out.
     """
     lengths = np.linalg.norm(W, axis=0)
-    W = W[:, lengths > noise] / lengths[lengths > noise]
+    kept = lengths > noise
+    W = W[:, kept] / lengths[kept] if not kept.all() else W / lengths
     values, vectors = np.linalg.eigh(W.T @ W)
-    keep = values > _DEPENDENT * max(float(values[-1]), 0.0) if len(values) else np.empty(0, bool)
-    return np.asarray(W @ (vectors[:, keep] / np.sqrt(values[keep])))
+    if not len(values):
+        return W, lengths, 0.0
+    keep = values > _DEPENDENT * max(float(values[-1]), 0.0)
+    least = float(values[0] / values[-1]) if keep.all() and kept.all() else 0.0
+    return np.asarray(W @ (vectors[:, keep] / np.sqrt(values[keep]))), lengths, least
+
+
+def orthonormal(W: Float, noise: float = 0.0) -> Float:  # (N, m) -> (N, at most m)
+    """An orthonormal basis of the columns' span, without those no longer than ``noise``."""
+    return _orthonormal(W, noise)[0]
