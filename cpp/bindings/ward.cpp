@@ -101,6 +101,12 @@ void order_tree(Matrix<int32_t> linkage, MutableVector<int32_t> size, MutableVec
     tree_links(size.data(), 2 * n - 1, {left.data(), right.data(), parent.data(), start.data()});
 }
 
+int64_t depth(Vector<int32_t> size) {
+    nb::gil_scoped_release release;
+    check_sizes(size.data(), rows(size), 1);
+    return tree_depth(size.data(), rows(size));
+}
+
 Groups checked_groups(const Vector<double>& weight, const Vector<int32_t>& group, int64_t n, int64_t n_groups,
                       int threads) {
     check_threads(threads);
@@ -192,6 +198,7 @@ void register_ward(nb::module_& m) {
           "linkage"_a.noconvert(), "group"_a.noconvert());
     m.def("pre_order", &order_tree, "linkage"_a, "size"_a.noconvert(), "order"_a.noconvert(),
           "left"_a.noconvert(), "right"_a.noconvert(), "parent"_a.noconvert(), "start"_a.noconvert());
+    m.def("tree_depth", &depth, "size"_a);
     m.def("dense_group_means", &dense_means, "x"_a, "weight"_a, "group"_a, "means"_a.noconvert(),
           "threads"_a);
     m.def("group_means", &sparse_means, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "weight"_a, "group"_a,

@@ -80,30 +80,32 @@ Links Links::transposed() const {
 }
 
 Links Links::mean_with_transpose(int threads) const {
-    // Of every link the one back, or −1. A row has its own links and, behind them, those that come from rows
-    // which it does not link to.
+    // Of every link whether there is one back. A row has its own links and, behind them, those that come from
+    // rows which it does not link to.
     const int64_t n = n_points();
-    LargeVector<int32_t> back(column_.size());  // entries into the other row
+    LargeVector<char> back(column_.size());
+    Links out(order_, unit_ / 2);
     parallel_stretches(n, kRows, threads, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i)
             for (int64_t e = first_[i]; e < first_[i + 1]; ++e) {
                 const int32_t *const list = column_.data() + first_[column_[e]], *const last =
                                                                                      column_.data() +
                                                                                      first_[column_[e] + 1];
-                const int32_t* const found = std::find(list, last, static_cast<int32_t>(i));
-                back[e] = found == last ? -1 : static_cast<int32_t>(found - list);
+                back[e] = std::find(list, last, static_cast<int32_t>(i)) != last;
             }
     });
-    Links out(order_, unit_ / 2);
     for (int64_t i = 0; i < n; ++i) {
         out.first_[i + 1] += first_[i + 1] - first_[i];
-        for (int64_t e = first_[i]; e < first_[i + 1]; ++e) out.first_[column_[e] + 1] += back[e] < 0;
+        for (int64_t e = first_[i]; e < first_[i + 1]; ++e) out.first_[column_[e] + 1] += !back[e];
     }
     out.make_room();
     parallel_stretches(n, kRows, threads, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i)
             for (int64_t e = first_[i], to = out.first_[i]; e < first_[i + 1]; ++e, ++to) {
-                const int32_t theirs = back[e] < 0 ? 0 : weight_[first_[column_[e]] + back[e]];
+                const int64_t list = first_[column_[e]], last = first_[column_[e] + 1];
+                const int32_t* const found =
+                    std::find(column_.data() + list, column_.data() + (back[e] ? last : list), int32_t(i));
+                const int32_t theirs = back[e] ? weight_[found - column_.data()] : 0;
                 out.column_[to] = column_[e], out.weight_[to] = weight_[e] + theirs;
             }
     });
@@ -111,7 +113,7 @@ Links Links::mean_with_transpose(int threads) const {
     for (int64_t i = 0; i < n; ++i) next[i] = out.first_[i] + first_[i + 1] - first_[i];
     for (int64_t i = 0; i < n; ++i)
         for (int64_t e = first_[i], from = out.first_[i]; e < first_[i + 1]; ++e, ++from)
-            if (back[e] < 0) {
+            if (!back[e]) {
                 const int64_t to = next[column_[e]]++;
                 out.column_[to] = static_cast<int32_t>(i), out.weight_[to] = out.weight_[from];
             }

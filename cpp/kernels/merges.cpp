@@ -81,6 +81,17 @@ void tree_links(const int32_t* size, int64_t n_nodes, const TreeLinks& links) {
     }
 }
 
+int64_t tree_depth(const int32_t* size, int64_t n_nodes) {
+    std::vector<int64_t> ends;  // of the subtrees that are open
+    size_t deepest = 0;
+    for (int64_t k = 0; k < n_nodes; ++k) {
+        while (!ends.empty() && ends.back() <= k) ends.pop_back();
+        deepest = std::max(deepest, ends.size());
+        if (size[k] > 1) ends.push_back(k + 2 * int64_t{size[k]} - 1);
+    }
+    return static_cast<int64_t>(deepest);
+}
+
 // Each thread takes a range of groups, and a group's rows are added in their order whatever the threads.
 void group_means(const double* x, int64_t n, int64_t d, const Groups& groups, double* means, int threads) {
     const int32_t* of = groups.group;

@@ -34,6 +34,9 @@ struct TreeLinks {
 };
 void tree_links(const int32_t* size, int64_t n_nodes, const TreeLinks& links);
 
+// Edges from the root to the deepest leaf; sizes must be those of a tree in pre-order.
+int64_t tree_depth(const int32_t* size, int64_t n_nodes);
+
 struct Groups {
     const double* weight;  // (N,) of each point
     const int32_t* group;  // (N,) number of each point's group

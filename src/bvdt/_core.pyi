@@ -177,6 +177,9 @@ def pre_order(
 ) -> None:
     """Pre-order sizes, leaf order and links of the tree that the merges make."""
 
+def tree_depth(size: _I) -> int:  # (2N−1,)
+    """Edges from the root to the deepest leaf."""
+
 def dense_group_means(
     x: _F,  # (N, d)
     weight: _F,  # (N,)

@@ -205,6 +205,7 @@ OWN = {
         "cluster": [shorter],
         "first_new": [always(-1), always(BIG)],
     },
+    "tree_depth": {},
     "pre_order": {
         "linkage": [put((0, 0), bad) for bad in (-1, 1, 4, BIG)] + [put((1, 0), 0), put((2, 0), 6), narrower],
         "size": [shorter, always(int32(0, 0, 0, 0, 0))],

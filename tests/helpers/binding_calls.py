@@ -332,6 +332,10 @@ def apply_merges() -> Arguments:
     return merges | clusters | {"first_new": N}
 
 
+def tree_depth() -> Arguments:
+    return {"size": np.array([3, 2, 1, 1, 1], np.int32)}
+
+
 def pre_order() -> Arguments:
     linkage = np.array([[0, 1], [2, 3], [4, 5]], np.int32)
     names = ("size", "left", "right", "parent", "start")
@@ -468,6 +472,7 @@ CALLS: dict[str, Call] = {
     **_both(_core.split_level, split_level),
     **_both(_core.ward_chunks, ward_chunks),
     "apply_merges": Call(_core.apply_merges, apply_merges),
+    "tree_depth": Call(_core.tree_depth, tree_depth),
     "pre_order": Call(_core.pre_order, pre_order),
     "dense_group_means": Call(_core.dense_group_means, dense_group_means),
     "group_means": Call(_core.group_means, group_means),

@@ -254,3 +254,17 @@ def test_hashes_of_some_rows_are_those_of_all(form):
     lifted = lift(form(X), "squared_euclidean")
     rows = np.array([3, 3, 49, 0])
     assert_array_equal(row_hashes(lifted, rows), row_hashes(lifted)[rows])
+
+
+@pytest.mark.parametrize("divergence", ["squared_euclidean", "gid"])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.float64])
+def test_the_users_array_stays_as_it_is(divergence, dtype):
+    """What was converted is moved where it is; what the user holds never is, and is not shared."""
+    X = np.random.default_rng(0).integers(0, 9, (50, 4)).astype(dtype)
+    before = X.copy()
+    lifted = lift(X, divergence, smoothing="auto" if divergence == "gid" else 0.0)
+    assert_array_equal(X, before)
+    assert not np.shares_memory(lifted.X, X)
+    same = lift(before.astype(np.float64), divergence, smoothing="auto" if divergence == "gid" else 0.0)
+    assert_array_equal(lifted.X, same.X)
+    assert_array_equal(lifted.u, same.u)

@@ -8,6 +8,7 @@ from scipy import sparse
 import bvdt
 from bvdt import _core
 from bvdt.lifting.lifted import lift
+from bvdt.neighbours import nearest_centres
 from bvdt.operators.near_field import FALL, SHARE, UNIT, NearField, near_weights
 from helpers.engine_cases import DIVERGENCES, random_data, random_lifted
 
@@ -134,6 +135,29 @@ def test_equal_points_beyond_one_chunk(monkeypatch):
     assert_array_equal(near.divergences, 0.0)
     assert (near.indices >= 0).all()
     assert (near.indices != np.arange(500)[:, None]).all()
+
+
+@pytest.mark.parametrize("name", ["squared_euclidean", "gid"])
+def test_divergences_are_found_again(name, monkeypatch):
+    """Not held for dense points: the same as the search's, in batches, and +∞ where there is nobody."""
+    monkeypatch.setattr(bvdt.operators.near_field, "_ROWS", 7)
+    lifted = random_lifted(name, 60, np.random.default_rng(3))
+    near = NearField.of(lifted, 5, np.random.default_rng(0))
+    indices, divergences, _ = nearest_centres(lifted, 5, np.random.default_rng(0))
+    assert near.given is None
+    assert_array_equal(near.indices, indices)
+    assert_allclose(near.divergences, divergences, rtol=1e-12, atol=1e-13)
+    weight, sums = near.whole_weights(n_jobs=2)
+    held = NearField(indices, divergences)
+    assert_allclose(weight, held.whole_weights()[0], rtol=0, atol=5)  # units of 2⁻²⁹
+    for found, expected in zip(sums, held.whole_weights()[1], strict=True):
+        assert_allclose(found, expected, rtol=1e-9)
+    some = np.array([30, 11, 59], np.int32)
+    assert_array_equal(near.whole_weights(some)[0], weight[some])
+    assert_array_equal(near.weights_in(np.arange(60, dtype=np.int32)[::-1].copy(), 2), weight)
+    few = NearField(np.where(np.arange(5) < 3, indices, -1).astype(np.int32), None, lifted=lifted)
+    assert_array_equal(np.isinf(few.divergences), few.indices < 0)
+    assert_array_equal(few.divergences[:, :3], near.divergences[:, :3])
 
 
 def test_the_weights_are_the_formula():

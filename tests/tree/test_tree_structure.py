@@ -47,6 +47,7 @@ def test_arrays_describe_one_tree(tree):
         assert (tree.depths()[[left, right]] == tree.depths()[node] + 1).all()
         assert tree.siblings()[left] == right
         assert tree.siblings()[right] == left
+    assert tree.depth == tree.depths().max()
 
 
 @given(tree=trees())
@@ -172,3 +173,19 @@ def test_links_of_merges_are_those_of_the_sizes(n):
     twin = Tree.from_sizes(tree.size, tree.order)
     for name in ("left", "right", "parent", "start"):
         assert_array_equal(getattr(tree, name), getattr(twin, name))
+
+
+def test_arrays_are_the_trees_own():
+    """Frozen arrays that have their memory alone are taken as they are; all others are copied."""
+    given = Tree.from_sizes([3, 2, 1, 1, 1], [2, 0, 1])
+    names = ("left", "right", "parent", "size", "start", "order")
+    again = Tree(*(getattr(given, name) for name in names))
+    assert all(np.shares_memory(getattr(given, name), getattr(again, name)) for name in names)
+    order = np.array([2, 0, 1], np.int32)
+    view = order[:]
+    view.flags.writeable = False  # but not what it looks at
+    for changeable in (order, view):
+        tree = Tree.from_sizes(given.size, changeable)
+        assert not np.shares_memory(tree.order, order)
+        with pytest.raises(ValueError, match="read-only"):
+            tree.order[0] = 1

@@ -61,10 +61,11 @@ class Lifting:
             return self._lift(X, given)
         return _with_elsewhere(self._lift(self.columns.kept(X), given), *self.columns.elsewhere(X))
 
-    def _lift(self, X: Any, given: Any) -> Lifted:
+    def _lift(self, X: Any, given: Any, own: bool = False) -> Lifted:
+        """``own`` says that X may be written over."""
         _check_open_domain(X, self, given)
         with np.errstate(over="ignore", invalid="ignore"):
-            return _check_finite(_lift_sparse(X, self) if self.sparse else _lift_dense(X, self))
+            return _check_finite(_lift_sparse(X, self) if self.sparse else _lift_dense(X, self, own))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +183,9 @@ def lift(
     if offset is None and (is_sparse or not e.any()) and _shares_memory(X, points):
         X = X.copy()  # an operator never changes, whatever happens to the user's data
     lifting = Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse, columns)
-    lifted = lifting._lift(X, given)
+    # A converted array is nobody else's: it is moved where it is, not held twice.
+    own = isinstance(given, np.ndarray) and not is_sparse and not np.may_share_memory(X, given)
+    lifted = lifting._lift(X, given, own)
     if not divergence.translation_invariant:
         refuse_rounding(lifted, divergence.name)
     return lifted
@@ -274,12 +277,12 @@ def _dense(X: Any, divergence: BregmanDivergence) -> Any:
 # -- the two storages --------------------------------------------------------------------------------------
 
 
-def _lift_dense(X: Float, lifting: Lifting) -> Lifted:
-    divergence = lifting.divergence
+def _lift_dense(X: Float, lifting: Lifting, own: bool) -> Lifted:
+    divergence, out = lifting.divergence, X if own else None
     if lifting.offset is not None:
-        X = X - lifting.offset
+        X = np.subtract(X, lifting.offset, out=out)
     elif lifting.smoothing.any():
-        X = lifting.scale * X
+        X = np.multiply(lifting.scale, X, out=out)
         X += lifting.smoothing
     H = divergence.grad(X)
     u = np.empty(len(X))

@@ -34,5 +34,7 @@ def pair_divergences(
     rows: Lifted, centres: Lifted, a: NDArray[Any], b: NDArray[Any], n_jobs: int | None = None
 ) -> Float:  # (n,) ×2 -> (n,)
     """d of point a[e] of ``rows`` from centre b[e] of ``centres``, never below 0; both lifted alike."""
-    inner = pair_dots(rows.X, centres.H, a, b, n_jobs)
-    return np.asarray(np.maximum(rows.u[a] + centres.w[b] - inner, 0.0))
+    d = np.take(rows.u, a)
+    d += np.take(centres.w, b)
+    d -= pair_dots(rows.X, centres.H, a, b, n_jobs)
+    return np.asarray(np.maximum(d, 0.0, out=d))

@@ -68,7 +68,7 @@ class Links:
             indices = weight = np.empty((len(self.order), 0), np.int32)
         else:
             indices = np.ascontiguousarray(self.near.indices, np.int32)
-            weight, _ = self.near.whole_weights(n_jobs=self.n_jobs)
+            weight = self.near.weights_in(self.order, self.n_jobs)
         return _core.Links(indices, weight, UNIT, self.order, self._threads_to_make)
 
     @property
@@ -89,7 +89,7 @@ class Links:
     def row(self, point: int) -> tuple[Int, Float]:
         """Columns, in the points' own numbers, and entries of a row of λS."""
         assert self.near is not None
-        weight, _ = self.near.whole_weights(slice(point, point + 1), 1)
+        weight, _ = self.near.whole_weights(np.array([point], np.int32), 1)
         found = self.near.indices[point] >= 0
         return self.near.indices[point][found], UNIT * weight[0][found]
 

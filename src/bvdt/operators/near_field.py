@@ -11,6 +11,7 @@ The centres are found by :mod:`bvdt.neighbours`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -24,12 +25,13 @@ from .. import _core
 from .._support.arrays import Float, Int, checked_integer
 from .._support.progress import Progress
 from .._support.running import n_threads
-from ..lifting import Lifted
+from ..lifting import Lifted, pair_divergences
 from ..neighbours import Recall, nearest_centres
 
 UNIT = 2.0**-29  # weights λ·S_ij are whole numbers of it, 32 bits each, in products
 SHARE = round(0.95 / UNIT) * UNIT  # λ
 FALL = 3.0  # d_ik / β_i
+_ROWS = 1 << 16  # of lists at once
 
 
 def near_weights(divergences: Float) -> Float:  # (m, k) -> (m, k)
@@ -62,14 +64,22 @@ def whole_weights(
     return weight, sums
 
 
+def _batches(n_rows: int) -> Iterator[slice]:
+    return (slice(first, min(first + _ROWS, n_rows)) for first in range(0, n_rows, _ROWS))
+
+
 @dataclass(frozen=True, eq=False)
 class NearField:
-    """The k nearest centres of every point, ascending; −1 and +∞ where fewer were found."""
+    """The k nearest centres of every point, ascending; −1 and +∞ where fewer were found.
+
+    Dense points' divergences are not held: they are twice the indices' memory, and soon found again.
+    """
 
     indices: Int  # (N, k)
-    divergences: Float  # (N, k)
+    given: Float | None  # (N, k) divergences; None: those of ``lifted``
     share: float = SHARE
     recall: Recall | None = None  # of the lists, as the search measured it; None if it did not
+    lifted: Lifted | None = None
 
     @classmethod
     def of(
@@ -84,7 +94,29 @@ class NearField:
         """That of the k nearest centres of every point."""
         k = checked_integer(k, "near", 1, lifted.n_points - 1)
         indices, divergences, reached = nearest_centres(lifted, k, rng, n_jobs, progress, recall)
-        return cls(indices, divergences, recall=reached)
+        if lifted.is_sparse:
+            return cls(indices, divergences, recall=reached)
+        return cls(indices, None, recall=reached, lifted=lifted)
+
+    @property
+    def divergences(self) -> Float:  # (N, k)
+        """Of the centres from their points."""
+        if self.given is not None:
+            return self.given
+        points = np.arange(len(self.indices), dtype=np.int32)
+        return np.concatenate([self._divergences(points[rows], None) for rows in _batches(len(points))])
+
+    def _divergences(self, points: Int, n_jobs: int | None) -> Float:  # (m,) -> (m, k)
+        """Those of some points."""
+        if self.given is not None:
+            return self.given[points]
+        assert self.lifted is not None
+        listed = self.indices[points]
+        nobody = listed < 0
+        row, centre = np.repeat(points, listed.shape[1]), np.where(nobody, 0, listed).ravel()
+        d = pair_divergences(self.lifted, self.lifted, row, centre, n_jobs).reshape(listed.shape)
+        d[nobody | np.isnan(d)] = np.inf  # not a number: of points near the largest, as in the search
+        return d
 
     @cached_property
     def far_share(self) -> Float:  # (N,)
@@ -116,9 +148,30 @@ class NearField:
         """Whether all rows have one share of the far field."""
         return bool((self.far_share == self.far_share[0]).all())
 
-    def whole_weights(self, rows: slice = slice(None), n_jobs: int | None = None) -> tuple[Int, RowSums]:
-        """λ·S of some rows in ``UNIT``s, 0 where there is nobody; rows sum to λ exactly. And their sums."""
-        return whole_weights(self.divergences[rows], self._units, n_jobs)
+    def whole_weights(
+        self, points: Int | None = None, n_jobs: int | None = None
+    ) -> tuple[Int, RowSums]:  # (m,) -> (m, k), (m,) ×2
+        """λ·S of some points in ``UNIT``s, 0 where there is nobody; rows sum to λ exactly. And their sums.
+
+        All points, if None.
+        """
+        points = np.arange(len(self.indices), dtype=np.int32) if points is None else points
+        weight = np.empty((len(points), self.indices.shape[1]), np.int32)
+        sums = RowSums(*np.empty((2, len(points))))
+        for rows in _batches(len(points)):
+            d = self._divergences(points[rows], n_jobs)
+            weight[rows], (sums.cost[rows], sums.logs[rows]) = whole_weights(d, self._units, n_jobs)
+        return weight, sums
+
+    def weights_in(self, order: Int, n_jobs: int | None) -> Int:  # (N,) -> (N, k)
+        """``whole_weights`` of all points, in their own order, but found in another: a tree's reads each
+        centre from cache."""
+        weight = np.empty(self.indices.shape, np.int32)
+        for rows in _batches(len(order)):
+            weight[order[rows]] = whole_weights(self._divergences(order[rows], n_jobs), self._units, n_jobs)[
+                0
+            ]
+        return weight
 
     @cached_property
     def parts(self) -> NDArray[np.intp]:  # (N,)

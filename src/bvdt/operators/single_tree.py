@@ -93,9 +93,10 @@ class TransitionOperator(WalkOperator):
         self.mean_divergence = mean_divergence
         self.bandwidth = _resolved_bandwidth(bandwidth, lifted, tree, partition, mean_divergence, n_jobs)
         solution = optimum(mean_divergence, tree, partition, self.bandwidth, n_jobs)
-        self.partition = partition.with_q(solution.q)
-        self.lower_bound = solution.lower_bound
-        self._product = prepare(tree, partition, solution.q)
+        q, self.lower_bound = solution.q, solution.lower_bound
+        del solution  # with two numbers per node, which the product need not find beside its own
+        self.partition = partition.with_q(q)
+        self._product = prepare(tree, partition, q)
         self._cache: dict[str, Any] = {}
 
     @property

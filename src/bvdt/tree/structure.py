@@ -58,9 +58,7 @@ class Tree:
 
     def __post_init__(self) -> None:
         for name in ("left", "right", "parent", "size", "start", "order"):
-            array = np.array(getattr(self, name), dtype=np.int32, order="C")
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+            object.__setattr__(self, name, _kept(getattr(self, name)))
 
     # -- construction -----------------------------------------------------------------------------------
 
@@ -80,6 +78,7 @@ class Tree:
         # Leaves appear in pre-order too: a node's first point is the number of leaves before it.
         start = np.zeros(n_nodes, np.int32)
         np.cumsum(size[:-1] == 1, out=start[1:])
+        left, right, parent, start = map(_frozen, (left, right, parent, start))
         return cls(left, right, parent, size, start, np.asarray(order, dtype=np.int32))
 
     @classmethod
@@ -95,7 +94,7 @@ class Tree:
         left, right, parent, size, start = (np.empty(2 * n_points - 1, np.int32) for _ in range(5))
         order = np.empty(n_points, np.int32)
         _core.pre_order(pairs, size, order, left, right, parent, start)  # refuses what is no tree
-        tree = cls(left, right, parent, size, start, order)
+        tree = cls(*map(_frozen, (left, right, parent, size, start, order)))
         vars(tree)["_checked"] = True
         return tree
 
@@ -159,7 +158,7 @@ class Tree:
     @property
     def depth(self) -> int:
         """Number of edges on the longest path from the root."""
-        return int(self.depths().max())
+        return _core.tree_depth(self.size)
 
     def to_linkage(self) -> NDArray[np.float64]:  # (N−1, 4)
         """SciPy linkage matrix; a cluster's height is its number of points less one, which is monotone."""
@@ -219,6 +218,20 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"Tree(n_points={self.n_points}, depth={self.depth})"
+
+
+def _frozen(array: Int) -> Int:
+    array.flags.writeable = False
+    return array
+
+
+def _kept(array: ArrayLike) -> Int:
+    """An array that nobody changes: itself if it is frozen already and has its memory alone, else a copy."""
+    if isinstance(array, np.ndarray) and array.dtype == np.int32:
+        flags = array.flags
+        if flags.c_contiguous and flags.owndata and not flags.writeable:
+            return array
+    return _frozen(np.array(array, dtype=np.int32, order="C"))
 
 
 def _check_sizes(size: Int, n_points: int) -> None:

@@ -164,6 +164,7 @@ def _agglomerate(
         name = name[:n_groups].copy()
         done += len(pairs)
         advance(len(pairs))
+        del order, pairs, costs, made  # the means are about to be held twice
         if n_groups > 1:
             clusters = clusters.merged(group, n_groups, threads)
 
