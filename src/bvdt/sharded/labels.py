@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from .._support.arrays import Float
 from ..walks import balance_power, class_distributions
 from ..walks.inputs import warn_unconverged
+from ..walks.spreading import LARGEST
 from . import near_field, shard
 from .columns import Columns
 from .executors import Reference, Spent
 from .operator import ShardedOperator
 from .solving import solve
+from .spreading import SpreadingOverShards, now
 from .symmetrized import Ascent, Sent, Symmetrized, ascent, descent, moving
 
 
@@ -58,11 +60,15 @@ def walk_scores(
 def spread_scores(
     op: ShardedOperator, Y0: Columns, alpha: float, n_iter: int, tol: float
 ) -> tuple[Columns, int]:  # scores, products
-    """Label spreading on the symmetrised walk, by conjugate gradients; as ``label_scores(mode="spread")``."""
+    """Label spreading on the symmetrised walk; as ``label_scores(mode="spread")``, by the same method."""
     _check(alpha, n_iter)
     if alpha >= 1 or not tol > 0:
         raise ValueError(f"spreading needs alpha below 1 and tol > 0; got {alpha} and {tol}")
     S, each = Symmetrized(op), op.shards.each
+    if alpha <= LARGEST:
+        work = SpreadingOverShards(S, Y0, alpha)
+        work.until(n_iter, tol)
+        return Columns(op.map("propagation", now, work.state), Y0.width, Y0.dtype), work.products
     products, share, start = 1, tol, None
     while True:
         F, ascents, more = solve(S, Y0, alpha, share, n_iter - 1 - products, start)

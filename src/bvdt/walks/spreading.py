@@ -10,6 +10,7 @@ than their bound says, and are used instead.
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -80,11 +81,60 @@ def _turns(alpha: float) -> Iterator[float]:
         yield turn
 
 
-class _Spreading:
-    """(I − α·S)·F = (1 − α)·Y⁰ in the order of S, held as Z = D^(−1/2)·F, and how far it is from solved."""
+class Spreading(ABC):
+    """(I − α·S)·F = (1 − α)·Y⁰, wherever its columns are kept, and how far it is from solved."""
+
+    def __init__(self, alpha: float, squares: Float) -> None:
+        """From F = (1 − α)·Y⁰, and before it 0; ``squares`` (k,) are those of the columns of Y⁰, summed."""
+        self.alpha, self.products = alpha, 0
+        self._right = (1 - alpha) ** 2 * squares
+        self._sums = np.empty((3, len(squares)))  # Σ|R|, Σ|G| and ΣR², R = G − F of the plain step G
+
+    @abstractmethod
+    def step(self, turn: float) -> None:
+        """F_(k+1) in the place of F_k, one product more; what is told of residuals is F_k's."""
+
+    @abstractmethod
+    def cut_below_zero(self) -> None: ...
+
+    def until(self, n_iter: int, tol: float) -> None:
+        """As for conjugate gradients, scores that are still below 0 are cut off and a plain step follows."""
+        share = tol
+        while True:
+            self._solve(share, n_iter - 1 - self.products)
+            self.cut_below_zero()
+            self.step(1.0)
+            if self._changes_less(tol):
+                return None
+            if self.products >= n_iter - 1:
+                return warn_unconverged("label propagation", n_iter, tol)
+            share /= 10
+
+    def _solve(self, share: float, most: int) -> None:
+        """Up to so many steps."""
+        turns = _turns(self.alpha)
+        if not self.products:
+            next(turns)  # the first F is a step from 0 already
+        for turn in itertools.islice(turns, most):
+            self.step(turn)
+            if self._is_solved(share):
+                return
+
+    def _changes_less(self, share: float) -> bool:
+        """Whether the plain step changed no column by more than that share of its sum."""
+        change, size, _ = self._sums
+        return bool(np.all(change <= share * size))
+
+    def _is_solved(self, share: float) -> bool:
+        """That, and no column's residual is longer than that share of its right-hand side."""
+        return self._changes_less(share) and bool(np.all(self._sums[2] <= share**2 * self._right))
+
+
+class _Here(Spreading):
+    """In memory, in the order of S, held as Z = D^(−1/2)·F."""
 
     def __init__(self, S: SymmetrizedOperator, labels: LabelRows, order: Int | None, alpha: float) -> None:
-        self.alpha, self.products = alpha, 0
+        super().__init__(alpha, np.einsum("ij,ij->j", labels.values, labels.values))
         self._row, self._given = labels.by_place(order), labels.values
         if S.has_stepper:
             self._step, self._scale = S.stepper(alpha)
@@ -95,36 +145,14 @@ class _Spreading:
         self._threads = threads_for(self._Z, jobs_of(S))
         places = np.flatnonzero(self._row >= 0)
         self._Z[places] = (1 - alpha) * self._scale[places, None] * labels.values[self._row[places]]
-        self._right = (1 - alpha) ** 2 * np.einsum("ij,ij->j", labels.values, labels.values)
-        self._sums = np.empty((3, shape[1]))
 
     def step(self, turn: float) -> None:
-        """Z_(k+1) in the place of Z_k; what is told of residuals is Z_k's."""
         self._step(self._Z, self._before, self._row, self._given, 1 - self.alpha, turn, self._sums)
         self._Z, self._before = self._before, self._Z
         self.products += 1
 
     def cut_below_zero(self) -> None:
         _core.cut_below_zero(self._Z, self._threads)
-
-    def changes_less(self, share: float) -> bool:
-        """Whether the plain step changed no column by more than that share of its sum."""
-        change, size, _ = self._sums
-        return bool(np.all(change <= share * size))
-
-    def is_solved(self, share: float) -> bool:
-        """That, and no column's residual is longer than that share of its right-hand side."""
-        return self.changes_less(share) and bool(np.all(self._sums[2] <= share**2 * self._right))
-
-    def solve(self, share: float, most: int) -> None:
-        """Up to so many steps."""
-        turns = _turns(self.alpha)
-        if not self.products:
-            next(turns)  # the first Z is a step from 0 already
-        for turn in itertools.islice(turns, most):
-            self.step(turn)
-            if self.is_solved(share):
-                return
 
     def scores(self, order: Int | None) -> Float:
         """F in the points' own order, in memory that is there."""
@@ -137,19 +165,7 @@ class _Spreading:
 def spread_by_steps(
     S: SymmetrizedOperator, order: Int | None, labels: LabelRows, alpha: float, n_iter: int, tol: float
 ) -> tuple[Float, int]:  # (N, k), products
-    """The fixed point of label spreading in the points' own order, S being in ``order``; α ≤ ``LARGEST``.
-
-    As for conjugate gradients, scores that are still below 0 are cut off and a plain step follows.
-    """
-    work, share = _Spreading(S, labels, order, alpha), tol
-    while True:
-        work.solve(share, n_iter - 1 - work.products)
-        work.cut_below_zero()
-        work.step(1.0)
-        if work.changes_less(tol):
-            break
-        if work.products >= n_iter - 1:
-            warn_unconverged("label propagation", n_iter, tol)
-            break
-        share /= 10
+    """The fixed point of label spreading in the points' own order, S being in ``order``; α ≤ ``LARGEST``."""
+    work = _Here(S, labels, order, alpha)
+    work.until(n_iter, tol)
     return work.scores(order), work.products
