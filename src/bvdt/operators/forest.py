@@ -36,6 +36,7 @@ class ForestOperator(WalkOperator):
     weights : (n_trees,), sum 1; ``weighting`` is how they were asked for.
     near : the near field, or None.
     neighbors : (indices, divergences), both (N, near): approximate nearest centres; None without ``near``.
+        The divergences of dense points are found anew each time.
     lower_bound : the same mean of the members' bounds (and the near rows'); by convexity a bound for Q.
     seed, kind : tree t is the ``kind`` tree of seed (seed, t), so that ``add_trees`` goes on where it ended.
 
