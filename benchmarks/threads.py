@@ -52,7 +52,7 @@ def stages(X: Any, threads: int) -> dict[str, float]:
 def main(n_points: int) -> None:
     rng = np.random.default_rng(2)
     X = rng.normal(size=(50, 20))[rng.integers(50, size=n_points)] + rng.normal(size=(n_points, 20))
-    counts = [count for count in (1, 2, 4, 8, 16) if count <= (os.cpu_count() or 1)]
+    counts = [count for count in (1, 2, 4, 8, 16) if count <= len(os.sched_getaffinity(0))]
     measured = {count: stages(X, count) for count in counts}
     told = [count for count in counts if count >= 8] or counts[-1:]
     titles = [f"{count}: s" for count in counts] + [f"efficiency at {count}" for count in told]
