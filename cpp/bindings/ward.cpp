@@ -83,10 +83,11 @@ int64_t merge_items(Matrix<int32_t> pairs, MutableVector<int32_t> cluster, int32
                         linkage.data());
 }
 
-void order_tree(Matrix<int32_t> linkage, MutableVector<int32_t> size, MutableVector<int32_t> order,
-                MutableVector<int32_t> left, MutableVector<int32_t> right, MutableVector<int32_t> parent,
-                MutableVector<int32_t> start) {
+int64_t order_tree(Matrix<int32_t> linkage, MutableVector<int32_t> size, MutableVector<int32_t> order,
+                   MutableVector<int32_t> left, MutableVector<int32_t> right, MutableVector<int32_t> parent,
+                   MutableVector<int32_t> start, int threads) {
     nb::gil_scoped_release release;
+    check_threads(threads);
     const int64_t n = rows(linkage) + 1;
     check_matrix("linkage", n - 1, columns(linkage), n - 1, 2);
     require(n <= std::numeric_limits<int32_t>::max() / 2, "linkage needs fewer merges; it has ", n - 1);
@@ -97,8 +98,8 @@ void order_tree(Matrix<int32_t> linkage, MutableVector<int32_t> size, MutableVec
     check_length("parent", rows(parent), 2 * n - 1, "node");
     check_length("start", rows(start), 2 * n - 1, "node");
     check_linkage(linkage.data(), n - 1);
-    pre_order(linkage.data(), n - 1, size.data(), order.data());
-    tree_links(size.data(), 2 * n - 1, {left.data(), right.data(), parent.data(), start.data()});
+    const TreeArrays tree{order.data(), size.data(), left.data(), right.data(), parent.data(), start.data()};
+    return pre_order(linkage.data(), n - 1, tree, threads);
 }
 
 int64_t depth(Vector<int32_t> size) {
@@ -197,7 +198,8 @@ void register_ward(nb::module_& m) {
     m.def("apply_merges", &merge_items, "pairs"_a, "cluster"_a.noconvert(), "first_new"_a,
           "linkage"_a.noconvert(), "group"_a.noconvert());
     m.def("pre_order", &order_tree, "linkage"_a, "size"_a.noconvert(), "order"_a.noconvert(),
-          "left"_a.noconvert(), "right"_a.noconvert(), "parent"_a.noconvert(), "start"_a.noconvert());
+          "left"_a.noconvert(), "right"_a.noconvert(), "parent"_a.noconvert(), "start"_a.noconvert(),
+          "threads"_a);
     m.def("tree_depth", &depth, "size"_a);
     m.def("dense_group_means", &dense_means, "x"_a, "weight"_a, "group"_a, "means"_a.noconvert(),
           "threads"_a);

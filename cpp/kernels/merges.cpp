@@ -8,6 +8,8 @@
 namespace bvdt {
 namespace {
 
+constexpr int64_t kStretch = 1 << 14;  // nodes that a thread takes at once
+
 // The points of every group, side by side and in their order.
 struct ByGroup {
     std::vector<int64_t> first;  // group -> its first place in items, one more at the end
@@ -46,39 +48,42 @@ int64_t apply_merges(const Merges& merges, const Clusters& clusters, int32_t fir
     return n_groups;
 }
 
-void pre_order(const int32_t* linkage, int64_t n_merges, int32_t* size, int32_t* order) {
-    const int64_t n = n_merges + 1;
-    const size_t n_nodes = static_cast<size_t>(2 * n - 1);
+int64_t pre_order(const int32_t* linkage, int64_t n_merges, const TreeArrays& tree, int threads) {
+    const int64_t n = n_merges + 1, n_nodes = 2 * n - 1;
     struct Node {  // side by side: clusters lie anywhere, and each costs one read of memory
-        int32_t count = 1, place = 0, start = 0;
+        int32_t count = 1, place = 0, start = 0, depth = 0;
     };
-    std::vector<Node> nodes(n_nodes);
+    std::vector<Node> nodes(static_cast<size_t>(n_nodes));
     for (int64_t t = 0; t < n_merges; ++t)
         nodes[n + t].count = nodes[linkage[2 * t]].count + nodes[linkage[2 * t + 1]].count;
+    int32_t deepest = 0;
     for (int64_t t = n_merges - 1; t >= 0; --t) {
         Node &a = nodes[linkage[2 * t]], &b = nodes[linkage[2 * t + 1]];
         const Node& both = nodes[n + t];
         a.place = both.place + 1, a.start = both.start;
         b.place = a.place + 2 * a.count - 1, b.start = a.start + a.count;
+        a.depth = b.depth = both.depth + 1;
+        deepest = std::max(deepest, a.depth);
     }
-    for (const Node& node : nodes) size[node.place] = node.count;
-    for (int64_t i = 0; i < n; ++i) order[nodes[i].start] = static_cast<int32_t>(i);
-}
-
-void tree_links(const int32_t* size, int64_t n_nodes, const TreeLinks& links) {
-    int32_t leaf = 0;
-    links.parent[0] = -1;
-    for (int64_t k = 0; k < n_nodes; ++k) {
-        links.start[k] = leaf;
-        if (size[k] == 1) {
-            links.left[k] = links.right[k] = -1;
-            ++leaf;
-            continue;
+    parallel_stretches(n_nodes, kStretch, threads, [&](int64_t first, int64_t last) {
+        for (int64_t c = first; c < last; ++c) {
+            tree.size[nodes[c].place] = nodes[c].count, tree.start[nodes[c].place] = nodes[c].start;
+            if (c < n) tree.order[nodes[c].start] = static_cast<int32_t>(c);
         }
-        const int32_t left = static_cast<int32_t>(k) + 1, right = left - 1 + 2 * size[left];
-        links.left[k] = left, links.right[k] = right;
-        links.parent[left] = links.parent[right] = left - 1;
-    }
+    });
+    tree.parent[0] = -1;
+    parallel_stretches(n_nodes, kStretch, threads, [&](int64_t first, int64_t last) {
+        for (int64_t k = first; k < last; ++k) {
+            if (tree.size[k] == 1) {
+                tree.left[k] = tree.right[k] = -1;
+                continue;
+            }
+            const int32_t left = static_cast<int32_t>(k) + 1, right = left - 1 + 2 * tree.size[left];
+            tree.left[k] = left, tree.right[k] = right;
+            tree.parent[left] = tree.parent[right] = left - 1;
+        }
+    });
+    return deepest;
 }
 
 int64_t tree_depth(const int32_t* size, int64_t n_nodes) {

@@ -23,16 +23,15 @@ struct Clusters {
 // the new one being first_new, first_new + 1, …. Returns how many clusters remain.
 int64_t apply_merges(const Merges& merges, const Clusters& clusters, int32_t first_new, int32_t* linkage);
 
-// Pre-order sizes (2N − 1,) and leaf order (N,) of the tree that merges clusters as a linkage (N − 1, 2)
-// does: point i is cluster i, merge t makes cluster N + t.
-void pre_order(const int32_t* linkage, int64_t n_merges, int32_t* size, int32_t* order);
-
-// What follows from the sizes alone, (2N − 1,) each: children, −1 for a leaf's; parents, −1 for the root's;
-// and the number of leaves before a node.
-struct TreeLinks {
-    int32_t *left, *right, *parent, *start;
+// A tree in pre-order: the points in the order of its leaves (N,), and per node (2N − 1,) its size, children,
+// −1 for a leaf's, parent, −1 for the root's, and the number of leaves before it.
+struct TreeArrays {
+    int32_t *order, *size, *left, *right, *parent, *start;
 };
-void tree_links(const int32_t* size, int64_t n_nodes, const TreeLinks& links);
+
+// Fills the tree that merges clusters as a linkage (N − 1, 2) does: point i is cluster i, merge t makes
+// cluster N + t. Returns its depth, the edges from the root to the deepest leaf.
+int64_t pre_order(const int32_t* linkage, int64_t n_merges, const TreeArrays& tree, int threads);
 
 // Edges from the root to the deepest leaf; sizes must be those of a tree in pre-order.
 int64_t tree_depth(const int32_t* size, int64_t n_nodes);

@@ -53,13 +53,27 @@ TEST_CASE("pre-order of a linkage: every cluster is a stretch of leaves with its
         both.insert(points[b].begin(), points[b].end());
         points.push_back(both);
     }
-    std::vector<int32_t> size(static_cast<size_t>(2 * n - 1)), order(static_cast<size_t>(n));
-    pre_order(linkage.data(), n - 1, size.data(), order.data());
+    const std::vector<int32_t> nodes(static_cast<size_t>(2 * n - 1));
+    std::vector<int32_t> order(static_cast<size_t>(n)), size = nodes, left = nodes, right = nodes;
+    std::vector<int32_t> parent = nodes, start = nodes;
+    const TreeArrays tree{order.data(), size.data(), left.data(), right.data(), parent.data(), start.data()};
+    const int64_t depth = pre_order(linkage.data(), n - 1, tree, 3);
+    CHECK(depth == tree_depth(size.data(), 2 * n - 1));
     CHECK(size[0] == n);
+    CHECK(parent[0] == -1);
     std::set<std::set<int32_t>> expected(points.begin(), points.end()), found;
     int64_t leaf = 0;
     for (int64_t k = 0; k < 2 * n - 1; ++k) {
         found.emplace(order.begin() + leaf, order.begin() + leaf + size[k]);
+        CHECK(start[k] == leaf);
+        CHECK((left[k] < 0) == (size[k] == 1));
+        CHECK((right[k] < 0) == (size[k] == 1));
+        if (size[k] > 1) {
+            CHECK(left[k] == k + 1);
+            CHECK(right[k] == k + 2 * size[k + 1]);
+            CHECK(parent[left[k]] == k);
+            CHECK(parent[right[k]] == k);
+        }
         leaf += size[k] == 1;
     }
     CHECK(found == expected);

@@ -174,8 +174,9 @@ def pre_order(
     right: _I,
     parent: _I,
     start: _I,
-) -> None:
-    """Pre-order sizes, leaf order and links of the tree that the merges make."""
+    threads: int,
+) -> int:
+    """Pre-order sizes, leaf order and links of the tree that the merges make; returns its depth."""
 
 def tree_depth(size: _I) -> int:  # (2N−1,)
     """Edges from the root to the deepest leaf."""

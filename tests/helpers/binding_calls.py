@@ -339,7 +339,7 @@ def tree_depth() -> Arguments:
 def pre_order() -> Arguments:
     linkage = np.array([[0, 1], [2, 3], [4, 5]], np.int32)
     names = ("size", "left", "right", "parent", "start")
-    return {"linkage": linkage, "order": np.zeros(4, np.int32)} | {
+    return {"linkage": linkage, "order": np.zeros(4, np.int32), "threads": 2} | {
         name: np.zeros(7, np.int32) for name in names
     }
 

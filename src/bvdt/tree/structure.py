@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .._support.arrays import Int, checked_integer
+from .._support.running import n_threads
 
 _DEEPEST = 300  # levels that are drawn; of a deeper tree the last so many merges
 
@@ -87,15 +89,16 @@ class Tree:
         return cls.from_merges(_linkage_merges(np.asarray(Z, dtype=float)))
 
     @classmethod
-    def from_merges(cls, merges: ArrayLike) -> Tree:
+    def from_merges(cls, merges: ArrayLike, *, n_jobs: int | None = None) -> Tree:
         """Tree from merged pairs (N − 1, 2): point i is cluster i, merge t makes cluster N + t."""
         pairs = np.ascontiguousarray(merges, dtype=np.int32)
         n_points = len(pairs) + 1
         left, right, parent, size, start = (np.empty(2 * n_points - 1, np.int32) for _ in range(5))
         order = np.empty(n_points, np.int32)
-        _core.pre_order(pairs, size, order, left, right, parent, start)  # refuses what is no tree
+        arrays = (size, order, left, right, parent, start)
+        depth = _core.pre_order(pairs, *arrays, n_threads(n_jobs, 40.0 * n_points))  # refuses what is no tree
         tree = cls(*map(_frozen, (left, right, parent, size, start, order)))
-        vars(tree)["_checked"] = True
+        vars(tree).update(_checked=True, depth=depth)
         return tree
 
     # -- views ------------------------------------------------------------------------------------------
@@ -155,7 +158,7 @@ class Tree:
         change[internal + 1] += 1  # each opens its own subtree, several may close at one place
         return np.cumsum(change[:-1], dtype=np.int32)
 
-    @property
+    @cached_property
     def depth(self) -> int:
         """Number of edges on the longest path from the root."""
         return _core.tree_depth(self.size)

@@ -86,7 +86,7 @@ def ward_tree(
         fits = not lifted.is_sparse and lifted.X is lifted.H
         known = _limited(lifted, *nearest) if nearest is not None and fits else None
         _agglomerate(clusters, linkage, chunks, shrink, rng, threads, advance, known)
-    return limit_depth(Tree.from_merges(linkage), most=int(4 * math.log2(n_points) + 50))
+    return limit_depth(Tree.from_merges(linkage, n_jobs=n_jobs), most=int(4 * math.log2(n_points) + 50))
 
 
 def ward_tree_of_means(
