@@ -1,5 +1,6 @@
 // Nearest centres from chunks and from neighbours of neighbours: see kernels/neighbors.hpp.
 #include "../kernels/neighbors.hpp"
+#include "../kernels/exact_ranking.hpp"
 #include "../kernels/joins.hpp"
 #include "../kernels/postings.hpp"
 
@@ -75,6 +76,28 @@ void search_postings(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<dou
     Postings(points).search(levels, visited.data(), rows(visited), {budget, candidates}, lists, threads);
 }
 
+// The k best of each row's candidates, by divergences in double precision; index −1 and +∞ in the lists
+// before.
+void rank(Matrix<double> x, Matrix<double> h, Vector<double> u, Vector<double> w, Vector<int32_t> order,
+          Matrix<int32_t> candidates, Matrix<double> estimates, bool is_bound, Indices index,
+          Divergences divergence, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    const int64_t n = rows(x), width = columns(candidates);
+    require(columns(x) == columns(h), "X and H need one number of columns; they have ", columns(x), " and ",
+            columns(h));
+    check_length("u", rows(u), n, "row");
+    check_length("w", rows(w), rows(h), "centre");
+    check_matrix("candidates", rows(candidates), width, n, width);
+    check_matrix("estimates", rows(estimates), columns(estimates), n, width);
+    check_indices("candidates", candidates.data(), n * width, rows(h), threads, -1);
+    check_distinct("order", order.data(), rows(order), n);
+    const NeighborLists lists = checked_lists(index, divergence, n);
+    rank_exactly({x.data(), h.data(), u.data(), w.data(), columns(x)},
+                 {candidates.data(), estimates.data(), width, is_bound}, order.data(), rows(order), lists,
+                 threads);
+}
+
 }  // namespace
 
 void register_neighbors(nb::module_& m) {
@@ -112,6 +135,8 @@ void register_neighbors(nb::module_& m) {
     m.def("posting_neighbors", &search_postings, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a,
           "visited"_a, "budget"_a, "candidates"_a, "index"_a.noconvert(), "divergence"_a.noconvert(),
           "threads"_a);
+    m.def("rank_exactly", &rank, "x"_a, "h"_a, "u"_a, "w"_a, "order"_a, "candidates"_a, "estimates"_a,
+          "is_bound"_a, "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a);
 }
 
 }  // namespace bvdt

@@ -17,16 +17,26 @@ namespace {
 constexpr float kNegligible = 1e-3f;  // an error that small, relative to the divergence, is let be
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
+constexpr int64_t kShort = 32;  // neighbours up to which a sorted list is faster than a long one
+
 // A row's k best so far.
-struct Best : TopList<float> {
+struct Best {
+    TopList<float> list;
+    LongList<float>* longer;  // in its place, or null
     int32_t row;
     int32_t own;  // the row's own centre, or −1
+
+    float worst() const { return longer ? longer->worst : list.worst(); }
 
     // Below which row_part + x may be among them; nothing is nearer than a divergence of 0.
     float limit(float row_part) const { return worst() > 0 ? worst() - row_part : -kInfinity; }
 
     void offer(int32_t j, float d) const {
-        if (j != own) insert<Ties::kByArrival>(j, d);
+        if (j == own) return;
+        if (longer)
+            longer->offer(j, d);
+        else
+            list.insert<Ties::kByArrival>(j, d);
     }
 };
 
@@ -102,7 +112,9 @@ struct CellSearch {
     std::vector<float> delta, shifted;      // (d,), (kRows, d) ΔX of a cell, x' − ΔX
     std::vector<int32_t> index;             // (rows, k)
     std::vector<std::pair<double, int32_t>> exact;
-    std::vector<float> nothing;  // (k,) −∞: a list that takes no one
+    std::vector<float> nothing;           // (k,) −∞: a list that takes no one
+    std::vector<LongList<float>> longer;  // (rows,) if k is large
+    LongList<float> nobody;               // as `nothing`
 
     CellSearch(const CellStore& c, const CellRows& r, int64_t k_)
         : cells(c),
@@ -111,7 +123,9 @@ struct CellSearch {
           k(k_),
           delta(static_cast<size_t>(c.points.d)),
           shifted(static_cast<size_t>(kRows * c.points.d)),
-          nothing(static_cast<size_t>(k_), -kInfinity) {}
+          nothing(static_cast<size_t>(k_), -kInfinity) {
+        nobody.worst = -kInfinity;
+    }
 
     void run(const RowGroup& group, int64_t pairs, const NeighborLists& lists) {
         const int64_t n_rows = group.n_rows;
@@ -119,7 +133,9 @@ struct CellSearch {
         choose_rows(n_rows);
         value.assign(static_cast<size_t>(n_rows * k), kInfinity);
         index.assign(static_cast<size_t>(n_rows * k), -1);
+        begin_long_lists(n_rows);
         for (int64_t c = 0; c < scores.count; ++c) compare_with(group, c);
+        end_long_lists(n_rows);
         ask_for_centres(0);
         for (int64_t a = 0; a < n_rows; ++a) {
             if (a + 1 < n_rows) ask_for_centres(a + 1);
@@ -128,6 +144,22 @@ struct CellSearch {
     }
 
   private:
+    bool has_long_lists() const { return k > kShort; }
+
+    void begin_long_lists(int64_t n_rows) {
+        if (!has_long_lists()) return;
+        if (static_cast<int64_t>(longer.size()) < n_rows) longer.resize(static_cast<size_t>(n_rows));
+        for (int64_t a = 0; a < n_rows; ++a) longer[a].begin(k);
+    }
+
+    void end_long_lists(int64_t n_rows) {
+        if (!has_long_lists()) return;
+        for (int64_t a = 0; a < n_rows; ++a) {
+            int32_t* out = index.data() + a * k;
+            for (const auto& [_, j] : longer[a].best()) *out++ = j;
+        }
+    }
+
     void choose_rows(int64_t n_rows) {
         const int64_t count = scores.count;
         chosen.resize(static_cast<size_t>(n_rows * count)), n_chosen.assign(static_cast<size_t>(count), 0);
@@ -164,9 +196,11 @@ struct CellSearch {
                 if (real) shift(scores.x.data() + a * d, delta.data(), d, shifted.data() + r * d);
                 tile.error[r] = scores.row_error[a] + rounding * std::abs(along) + apart;
                 tile.part[r] = scores.row_part[a] - along + constant - tile.error[r];
-                tile.best[r] = {
-                    {value.data() + a * k, index.data() + a * k, k}, i, rows.own ? rows.own[i] : i};
-                if (!real) tile.best[r].value = nothing.data();
+                tile.best[r] = {{real ? value.data() + a * k : nothing.data(), index.data() + a * k, k},
+                                nullptr,
+                                i,
+                                rows.own ? rows.own[i] : i};
+                if (has_long_lists()) tile.best[r].longer = real ? &longer[a] : &nobody;
             }
             compare(tile, centres, cells, rows);
         }

@@ -234,6 +234,21 @@ def chunk_neighbors(
     divergence: _F,
     threads: int,
 ) -> None: ...
+def rank_exactly(
+    x: _F,  # (n, d) rows
+    h: _F,  # (N, d) centres
+    u: _F,  # (n,)
+    w: _F,  # (N,)
+    order: _I,  # rows whose lists are written, best those side by side that have the same candidates
+    candidates: _I,  # (n, width) centres, ascending by an estimate; −1 after the last
+    estimates: _F,  # (n, width)
+    is_bound: bool,  # no divergence is below its estimate
+    index: _I,  # (n, k) changed; −1 before
+    divergence: _F,  # (n, k) changed; +∞ before
+    threads: int,
+) -> None:
+    """The k best of each row's candidates by d_ij = u_i + w_j − ⟨x_i, h_j⟩ itself."""
+
 def join_neighbors(
     indptr: _L,
     indices: _I,

@@ -221,6 +221,10 @@ OWN = {
     "posting_neighbors": PER_POINT
     | LISTS
     | {"visited": ORDER[:3] + TWICE, "budget": [always(0), always(-HUGE)], "candidates": [always(0)]},
+    "rank_exactly": PER_POINT
+    | LISTS
+    | {"order": ORDER[:3] + TWICE, "candidates": [put((0, 0), -2), put((1, 1), N), put((1, 1), BIG), shorter]}
+    | {"estimates": [shorter, narrower], "x": [narrower], "h": [narrower, shorter]},
     "Cells": PER_POINT
     | {"order": ORDER + TWICE, "bounds": [*BOUNDS, put(0, 1), put(-1, N - 1)]}
     | {"x": [put((0, 0), np.nan), put((1, 1), np.inf)], "h": [put((0, 0), np.nan), shorter, narrower]},

@@ -373,6 +373,13 @@ def posting_neighbors() -> Arguments:
     return _points(True) | _levels(True) | effort | _lists() | {"threads": 2}
 
 
+def rank_exactly() -> Arguments:
+    candidates = np.stack([np.roll(np.arange(N), s) for s in (1, 2, 3, 4)], axis=1).astype(np.int32)
+    found = {"candidates": candidates, "estimates": np.zeros((N, 4)), "is_bound": True}
+    order = {"order": np.arange(N, dtype=np.int32)}
+    return _points(False) | _levels(False) | order | found | _lists() | {"threads": 2}
+
+
 def cells() -> Arguments:
     return _points(False) | _levels(False) | _chunks() | {"threads": 2}
 
@@ -479,6 +486,7 @@ CALLS: dict[str, Call] = {
     **_both(_core.chunk_neighbors, chunk_neighbors),
     "join_neighbors": Call(_core.join_neighbors, join_neighbors),
     "posting_neighbors": Call(_core.posting_neighbors, posting_neighbors),
+    "rank_exactly": Call(_core.rank_exactly, rank_exactly),
     "Cells": Call(_core.Cells, cells),
     "Cells.search": Call(search_cells, cells_search),
     "Cells.links": Call(make_links, cells_links),

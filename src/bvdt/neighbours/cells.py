@@ -95,9 +95,10 @@ class CellIndex:
         """The k best of the lists of some points (all, if None), ranked again if they were projected."""
         if self.projection is None:
             return np.ascontiguousarray(index[:, :k]), np.ascontiguousarray(divergence[:, :k])
-        return self._ranked_again(
-            self.lifted if rows is None else taken(self.lifted, rows), index, divergence, k
-        )
+        if rows is None:
+            return self._ranked_again(self.lifted, self.order, index, divergence, k)
+        order = np.arange(len(rows), dtype=np.int32)
+        return self._ranked_again(taken(self.lifted, rows), order, index, divergence, k)
 
     def _stretches(self, what: str, progress: Progress) -> Iterator[tuple[int, int, int]]:
         """Cells first … last − 1 and threads: short kernel calls, so that Ctrl-C is answered between them."""
@@ -111,16 +112,23 @@ class CellIndex:
 
     def search_own(self, chosen: NDArray[Any], k: int, effort: Effort) -> tuple[Int, Float]:
         """Lists of the chosen points, without themselves; as ``search_all`` finds them."""
+        found = self.compare_own(chosen, self._width(k, effort), effort.pairs)
+        return self.finished(chosen, *found, k)
+
+    def compare_own(self, chosen: NDArray[Any], width: int, pairs: int) -> tuple[Int, Float]:  # (n, width) ×2
+        """The same as they are compared, not ranked again."""
         points, own = taken(self.points, chosen), chosen.astype(np.int32)
-        index, divergence = self._search(points, own, self.cell_of[chosen], k, effort)
-        return self._ranked_again(taken(self.lifted, chosen), index, divergence, k)
+        return self._search(points, own, self.cell_of[chosen], width, pairs)
 
     def search_new(self, new: Lifted, k: int, effort: Effort) -> tuple[Int, Float]:
         """Lists of other points, lifted alike."""
         points = new if self.projection is None else self.projection(new)
         nobody = np.full(new.n_points, -1, np.int32)
-        index, divergence = self._search(points, nobody, self.nearest_cells(points), k, effort)
-        return self._ranked_again(new, index, divergence, k)
+        width = self._width(k, effort)
+        found = self._search(points, nobody, self.nearest_cells(points), width, effort.pairs)
+        if self.projection is None:
+            return found
+        return self._ranked_again(new, np.arange(new.n_points, dtype=np.int32), *found, k)
 
     def scores(self, points: Lifted, rows: Any) -> Float:  # (n, n_cells)
         """⟨x − x̄, h − h̄⟩ of rows and cells' means, less what depends on the row alone."""
@@ -144,22 +152,32 @@ class CellIndex:
         return k if self.projection is None else min(max(k, effort.ranked), self.lifted.n_points - 1)
 
     def _search(
-        self, points: Lifted, own: Int, home: Int, k: int, effort: Effort
-    ) -> tuple[Int, Float]:  # (n, k') ×2
+        self, points: Lifted, own: Int, home: Int, width: int, pairs: int
+    ) -> tuple[Int, Float]:  # (n, width) ×2
         """Lists of rows that each have a cell as their home."""
-        index, divergence = _empty(points.n_points, self._width(k, effort))
+        index, divergence = _empty(points.n_points, width)
         order = np.argsort(home, kind="stable").astype(np.int32)
         cells, first = np.unique(home[order], return_index=True)
         groups = (order, np.append(first, len(order)).astype(np.int64), cells.astype(np.int32))
         arrays = (points.X, points.H, points.u, own)
-        pairs = max(effort.pairs, index.shape[1] + 1)
-        self.cells.search_rows(*arrays, *groups, pairs, index, divergence, n_threads(self.n_jobs))
+        self.cells.search_rows(
+            *arrays, *groups, max(pairs, width + 1), index, divergence, n_threads(self.n_jobs)
+        )
         return index, divergence
 
-    def _ranked_again(self, rows: Lifted, index: Int, divergence: Float, k: int) -> tuple[Int, Float]:
-        if self.projection is None:
-            return index, divergence
-        return ranked_again(rows, self.lifted, index, k, self.n_jobs)
+    def _ranked_again(
+        self, rows: Lifted, order: Int, index: Int, estimate: Float, k: int
+    ) -> tuple[Int, Float]:  # (n, width) ×2 -> (n, k) ×2
+        """The k best by the divergence itself, ascending, then by index.
+
+        ``order``: of the rows, so that those which have the same candidates stand side by side.
+        """
+        assert self.projection is not None
+        lists = _empty(rows.n_points, k)
+        arrays = (rows.X, self.lifted.H, rows.u, self.lifted.w, order, index, estimate)
+        threads = n_threads(self.n_jobs, float(index.size) * rows.n_features)
+        _core.rank_exactly(*arrays, self.projection.is_bound, *lists, threads)
+        return lists
 
 
 def taken(lifted: Lifted, rows: NDArray[Any]) -> Lifted:

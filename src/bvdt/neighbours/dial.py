@@ -10,26 +10,30 @@ without a search: the number of points in the cells up to its own, and its rank.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float, Int
-from ..lifting import Lifted
+from ..lifting import Lifted, pair_divergences
 from .cells import CellIndex, Effort, taken
-from .exact import sampled_lists
-from .projection import Projection, principal
+from .exact import exact_lists, sampled_lists
+from .projection import Estimates, Growing, principal
 from .recall import Recall, count_hits, surely
 
 SAMPLE = 256  # rows in each half
 MORE = 1.25  # effort over the last, while the recall is not reached
 FEW = 64  # coordinates that are compared as they are
-RANKS = (32, 64, 128, 256)  # numbers of directions tried instead
-_TRIED = 64  # rows that projections are tried on
+RANKS = (31, 47, 63, 95, 127, 191, 255)  # numbers of directions tried instead
+_TRIED = 32  # rows that projections are tried on
+_AT_ONCE = 32  # of them
+_MANY_PAIRS = 1 << 21  # beyond which all are looked at
 _LONGEST = 160  # lists ranked again, over which a projection is too coarse
 _FIRST_PAIRS = 4000  # what a row is usually compared with
-# Nanoseconds per coordinate, measured at 784: of a pair in single precision, of one ranked again.
-_COMPARED, _RANKED = 0.04, 1.0
+# Nanoseconds, measured at 784: of a pair's coordinate in single precision, of one in double precision when
+# lists are ranked again, of a place in a list.
+_COMPARED, _RANKED, _LISTED = 0.03, 0.3, 200.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,27 @@ class Truth:
         """Of 2·``SAMPLE`` rows."""
         rows = sampled_rows(lifted.n_points, rng)
         return cls(rows, *sampled_lists(lifted, rows, k))
+
+    @classmethod
+    def of_few(cls, lifted: Lifted, k: int, rng: np.random.Generator) -> Truth:
+        """Of the rows that projections are tried on."""
+        rows = sampled_rows(lifted.n_points, rng)[:_TRIED]
+        return cls(rows, *exact_lists(lifted, lifted, k, rows, rows))
+
+    @classmethod
+    def by_bounds(cls, index: CellIndex, space: Space, k: int, rng: np.random.Generator) -> Truth:
+        """The same by estimates that no divergence is below: only those up to a k-th that was found count."""
+        lifted, rows = index.lifted, sampled_rows(index.lifted.n_points, rng)
+        found = index.search_own(rows, k, Effort(_FIRST_PAIRS, 4 * k))[1][:, -1]
+        indices, divergences = np.empty((len(rows), k), np.int32), np.empty((len(rows), k))
+        for first in range(0, len(rows), _AT_ONCE):
+            batch = slice(first, first + _AT_ONCE)
+            near, rounding = space.estimates.nearness(rows[batch])
+            least = (space.growing.u[rows[batch]] - found[batch]) / space.estimates.unit - rounding
+            row, centre = np.nonzero(near >= least[:, None].astype(np.float32))
+            lists = _nearest_pairs(lifted, rows[batch], row, centre, k, index.n_jobs)
+            indices[batch], divergences[batch] = lists
+        return cls(rows, indices, divergences)
 
     @classmethod
     def by_cells(cls, index: CellIndex, k: int, rng: np.random.Generator) -> Truth:
@@ -77,46 +102,70 @@ def sampled_rows(n: int, rng: np.random.Generator) -> NDArray[np.intp]:
     return rng.choice(n, min(2 * SAMPLE, n), replace=False).astype(np.intp)
 
 
-def choose_projection(
-    lifted: Lifted, truth: Truth, recall: float, rng: np.random.Generator
-) -> tuple[tuple[Projection, Lifted] | None, int]:
-    """The cheapest projection that keeps the true neighbours, with the points in it, and how many must be
-    ranked again; or None, k.
+def _nearest_pairs(
+    lifted: Lifted,
+    rows: NDArray[np.intp],
+    row: NDArray[np.intp],
+    near: NDArray[np.intp],
+    k: int,
+    n_jobs: int | None,
+) -> tuple[Int, Float]:  # (m, k) ×2
+    """The k nearest centres of each row among pairs (rows[row], near); all of them where pairs are many."""
+    if len(near) > _MANY_PAIRS:
+        return exact_lists(lifted, lifted, k, rows, rows)
+    d = pair_divergences(lifted, lifted, rows[row], near, n_jobs)
+    order = np.lexsort((near, d, row))
+    first = np.searchsorted(row, np.arange(len(rows)))
+    best = order[first[:, None] + np.arange(k)]
+    return near[best].astype(np.int32), d[best]
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Fewer directions, in which points are compared."""
+
+    growing: Growing
+    directions: int
+    estimates: Estimates
+
+    def indexed(self, rng: np.random.Generator, n_jobs: int | None) -> CellIndex:
+        """The points in cells."""
+        return CellIndex.of(self.growing.lifted, self.growing.points(self.directions), rng, n_jobs)
+
+    def ranks(self, truth: Truth) -> NDArray[np.intp]:  # (m, k)
+        """How many others the estimate puts before each true neighbour."""
+        ranks = np.empty(truth.indices.shape, np.intp)
+        for first in range(0, len(ranks), _AT_ONCE):
+            near, _ = self.estimates.nearness(truth.rows[first : first + _AT_ONCE])
+            for row, (values, true) in enumerate(zip(near, truth.indices[first:], strict=False), first):
+                before = np.sort(-values[values > values[true].min()])
+                ranks[row] = np.searchsorted(before, -values[true])
+        return ranks
+
+
+def choose_space(lifted: Lifted, truth: Truth, recall: float, rng: np.random.Generator) -> Space | None:
+    """The cheapest directions that keep the true neighbours, or None if all coordinates are cheaper.
 
     Half of the misses that the recall allows are the projection's.
     """
     d, k = lifted.n_features, truth.k
-    best: tuple[float, int, int] = (_FIRST_PAIRS * d * _COMPARED, 0, k)
-    widest = principal(lifted, min(RANKS[-1], d), rng)
-    some = truth._part(slice(None, _TRIED))
-    projected = widest(lifted)
-    lists = estimated_ranks(projected, some, [r for r in RANKS if 2 * r <= d])
-    for r, rank in lists.items():
-        ranked = max(k, int(np.quantile(rank, 1 - (1 - recall) / 2, method="higher")) + 1)
-        cost = _FIRST_PAIRS * r * _COMPARED + ranked * d * _RANKED
-        if ranked < _LONGEST and cost < best[0]:
-            best = cost, r, ranked
-    if not best[1]:
-        return None, best[2]
-    projection = widest.leading(best[1])
-    return (projection, projection.leading_of(projected)), best[2]
+    most = min(RANKS[-1], d // 2)
+    pairs = _FIRST_PAIRS * np.sqrt(0.05 / (1 - recall))
+    growing = Growing(principal(lifted, most, rng), lifted)
+    best: tuple[float, Space | None] = (pairs * d * _COMPARED, None)
+    for r in (r for r in RANKS if r <= most):
+        if _cost(pairs, k, r, d) >= best[0]:
+            break  # however short the lists were
+        space = Space(growing, r, Estimates(growing, r))
+        ranked = int(np.quantile(space.ranks(truth), 1 - (1 - recall) / 2, method="higher")) + 1
+        if ranked < _LONGEST:
+            best = min(best, (_cost(pairs, max(k, ranked), r, d), space), key=itemgetter(0))
+    return best[1]
 
 
-def estimated_ranks(
-    projected: Lifted, truth: Truth, directions: list[int]
-) -> dict[int, NDArray[np.intp]]:  # (m, k) each
-    """How many others each number of directions puts before a true neighbour; ``_LONGEST`` is many."""
-    d = projected.w + projected.u[truth.rows, None]
-    ranks, done, each = {}, 0, np.arange(len(d))
-    for r in directions:
-        d -= projected.X[truth.rows, done:r] @ projected.H[:, done:r].T
-        done = r
-        d[each, truth.rows] = np.inf
-        most = min(_LONGEST, d.shape[1] - 1)
-        nearest = np.sort(np.partition(d, most - 1, axis=1)[:, :most], axis=1)
-        true = np.take_along_axis(d, truth.indices.astype(np.intp), axis=1)
-        ranks[r] = np.stack([np.searchsorted(*pair) for pair in zip(nearest, true, strict=True)])
-    return ranks
+def _cost(pairs: float, ranked: float, r: int, d: int) -> float:
+    """Nanoseconds per row."""
+    return pairs * r * _COMPARED + ranked * (_LISTED + d * _RANKED)
 
 
 def needed_pairs(index: CellIndex, truth: Truth) -> NDArray[np.intp]:  # (m, k)
@@ -131,18 +180,38 @@ def needed_pairs(index: CellIndex, truth: Truth) -> NDArray[np.intp]:  # (m, k)
 
 
 def choose_effort(
-    index: CellIndex, truth: Truth, needed: NDArray[np.intp], ranked: int, recall: float
+    index: CellIndex, truth: Truth, needed: NDArray[np.intp], space: Space | None, recall: float
 ) -> Effort:
     """The least effort that surely reaches the recall on these rows; ``needed`` as by ``needed_pairs``."""
     k, n = truth.k, index.lifted.n_points
-    tried = np.quantile(needed, np.linspace(recall, 1, 20), method="higher")
-    sure = (pairs for pairs in tried if surely((needed <= pairs).sum(axis=1), k) >= recall)
-    effort = Effort(int(next(sure, tried[-1])), ranked)
+    effort = _foretold(index, truth, needed, space, recall)
     while True:
         found = index.search_own(truth.rows, k, effort)[1]
         if surely(truth.hits(found), k) >= recall or (effort.pairs >= n and _ranks_all(index, effort)):
             return effort
         effort = more(effort, n)
+
+
+def _foretold(
+    index: CellIndex, truth: Truth, needed: NDArray[np.intp], space: Space | None, recall: float
+) -> Effort:
+    """The cheapest effort by which the cells and the ranks of true neighbours promise the recall."""
+    shares, k = np.linspace(recall, 1, 20), truth.k
+    pairs_tried = np.quantile(needed, shares, method="higher").astype(int)
+    if space is None:
+        sure = (pairs for pairs in pairs_tried if surely((needed <= pairs).sum(axis=1), k) >= recall)
+        return Effort(int(next(sure, pairs_tried[-1])), k)
+    ranks, d = space.ranks(truth), index.lifted.n_features
+    ranked_tried = np.maximum(np.quantile(ranks, shares, method="higher").astype(int) + 1, k)
+    efforts = sorted(
+        (_cost(pairs, ranked, space.directions, d), int(pairs), int(ranked))
+        for pairs in np.unique(pairs_tried)
+        for ranked in np.unique(ranked_tried)
+    )
+    for _, pairs, ranked in efforts:
+        if surely(((needed <= pairs) & (ranks < ranked)).sum(axis=1), k) >= recall:
+            return Effort(pairs, ranked)
+    return Effort(int(pairs_tried[-1]), int(ranked_tried[-1]))
 
 
 def more(effort: Effort, n: int) -> Effort:

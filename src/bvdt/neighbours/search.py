@@ -16,7 +16,7 @@ from ..lifting import Lifted
 from ..tree import cut_into_chunks
 from .cells import CellIndex, Effort, ranked_again
 from .chunks import search_by_rule, search_sparse
-from .dial import FEW, Truth, choose_effort, choose_projection, measured, more, needed_pairs
+from .dial import FEW, Truth, choose_effort, choose_space, measured, more, needed_pairs
 from .exact import exact_lists
 from .links import EXTRA, Plan, choose_plan, linked_lists
 from .recall import Recall, surely
@@ -77,15 +77,19 @@ class NeighbourIndex:
         if recall == 1:
             self.cells = CellIndex.of(lifted, None, rng, self.n_jobs)
             return
-        if lifted.n_features <= FEW:
-            cells, ranked = CellIndex.of(lifted, None, rng, self.n_jobs), k
-            choosing, telling = Truth.by_cells(cells, k, rng).halves()
+        space = None
+        if lifted.n_features > FEW:
+            space = choose_space(lifted, Truth.of_few(lifted, k, rng), recall, rng)
+        if space is not None:
+            cells = space.indexed(rng, self.n_jobs)
+            bounded = space.growing.projection.is_bound
+            truth = Truth.by_bounds(cells, space, k, rng) if bounded else Truth.of(lifted, k, rng)
         else:
-            choosing, telling = Truth.of(lifted, k, rng).halves()
-            projected, ranked = choose_projection(lifted, choosing, recall, rng)
-            cells = CellIndex.of(lifted, projected, rng, self.n_jobs)
+            cells = CellIndex.of(lifted, None, rng, self.n_jobs)
+            truth = Truth.by_cells(cells, k, rng)
+        choosing, telling = truth.halves()
         needed = needed_pairs(cells, choosing)
-        effort = choose_effort(cells, choosing, needed, ranked, recall)
+        effort = choose_effort(cells, choosing, needed, space, recall)
         reached = measured(cells, telling, effort)
         while reached.estimate < recall and effort.pairs < n:
             effort = more(effort, n)
