@@ -31,6 +31,11 @@ class Interval:
         if not self.low < self.high:
             raise ValueError(f"domain needs low < high; got ({self.low:g}, {self.high:g})")
 
+    @property
+    def is_everything(self) -> bool:
+        """Whether it holds every finite number."""
+        return self.low == -np.inf and self.high == np.inf
+
     def contains(self, x: ArrayLike) -> NDArray[np.bool_]:
         """Strictly inside."""
         x = np.asarray(x)

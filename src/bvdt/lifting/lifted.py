@@ -27,6 +27,7 @@ from .rounding import refuse_rounding
 from .smoothing import resolve_smoothing
 
 _BATCH = 1 << 19  # values handled at once: the temporaries stay small beside the data
+_NEAR = 1 << 15  # those handled several times while the CPU keeps them near
 _MIDDLE = 512  # rows that the data's middle is found on
 _PER_FEATURE = 8  # values per feature that are held while sparse data are lifted and cut, at most
 _CSR = ("data", "indices", "indptr")
@@ -279,6 +280,8 @@ def _dense(X: Any, divergence: BregmanDivergence) -> Any:
 
 def _lift_dense(X: Float, lifting: Lifting, own: bool) -> Lifted:
     divergence, out = lifting.divergence, X if own else None
+    if lifting.offset is not None and divergence.self_dual:
+        return _lift_centred(X, lifting.offset, lifting, own)
     if lifting.offset is not None:
         X = np.subtract(X, lifting.offset, out=out)
     elif lifting.smoothing.any():
@@ -290,6 +293,18 @@ def _lift_dense(X: Float, lifting: Lifting, own: bool) -> Lifted:
         u[rows] = divergence.phi_sum(X[rows])
     w = np.einsum("ij,ij->i", X, H) - u  # φ*(h) = ⟨x, h⟩ − φ(x)
     return Lifted(u, w, X, np.ascontiguousarray(H), None, lifting)
+
+
+def _lift_centred(X: Float, offset: Float, lifting: Lifting, own: bool) -> Lifted:
+    """x = h = the point less the offset: one read of the data, each batch while it is near."""
+    centred, u, w = X if own else np.empty_like(X), np.empty(len(X)), np.empty(len(X))
+    step = max(1, _NEAR // X.shape[1])
+    for first in range(0, len(X), step):
+        rows = slice(first, first + step)
+        x = np.subtract(X[rows], offset, out=centred[rows])
+        u[rows] = lifting.divergence.phi_sum(x)
+        w[rows] = np.einsum("ij,ij->i", x, x) - u[rows]
+    return Lifted(u, w, centred, centred, None, lifting)
 
 
 def _lift_sparse(X: Any, lifting: Lifting) -> Lifted:
@@ -371,6 +386,8 @@ def _segment_sums(values: Float, starts: Any) -> Float:
 
 def _check_closed_domain(X: Any, divergence: BregmanDivergence, given: Any) -> None:
     domain = divergence.domain
+    if domain.is_everything:
+        return
     if not domain.closure_contains(extremes(X)).all():
         requirement = f"{divergence.name} needs {domain.requirement(closed=True)}"
         negative = domain.low == 0 and extremes(X)[0] < 0
@@ -381,6 +398,8 @@ def _check_closed_domain(X: Any, divergence: BregmanDivergence, given: Any) -> N
 def _check_open_domain(X: Any, lifting: Lifting, given: Any) -> None:
     """Every smoothed point strictly inside: only there has φ a gradient."""
     domain, e, scale = lifting.divergence.domain, lifting.smoothing, lifting.scale
+    if domain.is_everything:
+        return
     least, greatest = extremes(X)
     if domain.contains([np.min(least * scale + e), np.max(greatest * scale + e)]).all():
         return

@@ -22,10 +22,16 @@ def as_points(X: Any, minimum: int = 2) -> Any:  # (N, d)
     if points.shape[1] < 1:
         raise ValueError(f"X needs at least 1 feature; its shape is {points.shape}")
     values = points.data if sparse.issparse(points) else points
-    if not np.isfinite(values).all():
+    if not _is_finite(values):
         hint = " (neither NaN nor inf)"
         refuse_entry(points, lambda v, _: ~np.isfinite(v), "X needs finite values", X, hint)
     return points
+
+
+def _is_finite(values: Any) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum()  # finite only if all values are; it may overflow where they are
+    return bool(np.isfinite(total) or np.isfinite(values).all())
 
 
 def check_readable(X: Any) -> None:

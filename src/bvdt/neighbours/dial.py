@@ -10,7 +10,7 @@ without a search: the number of points in the cells up to its own, and its rank.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +19,17 @@ from .._support.arrays import Float, Int
 from ..lifting import Lifted, pair_divergences
 from .cells import CellIndex, Effort, taken
 from .exact import exact_lists, sampled_lists
-from .projection import Estimates, Growing, principal
+from .projection import Estimates, Growing, Projection, principal
 from .recall import Recall, count_hits, surely
 
 SAMPLE = 256  # rows in each half
 MORE = 1.25  # effort over the last, while the recall is not reached
 FEW = 64  # coordinates that are compared as they are
 RANKS = (31, 47, 63, 95, 127, 191, 255)  # numbers of directions tried instead
+_FIRST_DIRECTIONS = 127  # found at once; more if they pay
 _TRIED = 32  # rows that projections are tried on
 _AT_ONCE = 32  # of them
+_REPRESENTATIVES = 15_000  # points that projections are tried on
 _MANY_PAIRS = 1 << 21  # beyond which all are looked at
 _LONGEST = 160  # lists ranked again, over which a projection is too coarse
 _FIRST_PAIRS = 4000  # what a row is usually compared with
@@ -132,35 +134,62 @@ class Space:
         """The points in cells."""
         return CellIndex.of(self.growing.lifted, self.growing.points(self.directions), rng, n_jobs)
 
-    def ranks(self, truth: Truth) -> NDArray[np.intp]:  # (m, k)
-        """How many others the estimate puts before each true neighbour."""
+    def ranks(self, truth: Truth, times: float = 1.0) -> NDArray[np.intp]:  # (m, k)
+        """How many others the estimate puts before each true neighbour.
+
+        ``times``: for how many each point stands that is not a true neighbour.
+        """
         ranks = np.empty(truth.indices.shape, np.intp)
         for first in range(0, len(ranks), _AT_ONCE):
             near, _ = self.estimates.nearness(truth.rows[first : first + _AT_ONCE])
             for row, (values, true) in enumerate(zip(near, truth.indices[first:], strict=False), first):
                 before = np.sort(-values[values > values[true].min()])
-                ranks[row] = np.searchsorted(before, -values[true])
+                rank, among = np.searchsorted(before, -values[true]), _places(-values[true])
+                ranks[row] = among + times * (rank - among)
         return ranks
+
+
+def _places(values: NDArray[Any]) -> NDArray[np.intp]:  # (k,)
+    """How many are smaller."""
+    return np.searchsorted(np.sort(values), values)
 
 
 def choose_space(lifted: Lifted, truth: Truth, recall: float, rng: np.random.Generator) -> Space | None:
     """The cheapest directions that keep the true neighbours, or None if all coordinates are cheaper.
 
-    Half of the misses that the recall allows are the projection's.
+    Half of the misses that the recall allows are the projection's. Many points are represented by some.
     """
     d, k = lifted.n_features, truth.k
-    most = min(RANKS[-1], d // 2)
     pairs = _FIRST_PAIRS * np.sqrt(0.05 / (1 - recall))
-    growing = Growing(principal(lifted, most, rng), lifted)
-    best: tuple[float, Space | None] = (pairs * d * _COMPARED, None)
-    for r in (r for r in RANKS if r <= most):
+    some, truth, times = _represented(lifted, truth, rng)
+    best: tuple[float, int, Projection | None] = pairs * d * _COMPARED, 0, None
+    growing, most = None, 0
+    for r in (r for r in RANKS if 2 * r <= d):
         if _cost(pairs, k, r, d) >= best[0]:
             break  # however short the lists were
-        space = Space(growing, r, Estimates(growing, r))
-        ranked = int(np.quantile(space.ranks(truth), 1 - (1 - recall) / 2, method="higher")) + 1
-        if ranked < _LONGEST:
-            best = min(best, (_cost(pairs, max(k, ranked), r, d), space), key=itemgetter(0))
-    return best[1]
+        if growing is None or r > most:
+            most = min(d // 2, _FIRST_DIRECTIONS if r <= _FIRST_DIRECTIONS else RANKS[-1])
+            growing = Growing(principal(lifted, most, rng), some)
+        ranks = Space(growing, r, Estimates(growing, r)).ranks(truth, times)
+        ranked = int(np.quantile(ranks, 1 - (1 - recall) / 2, method="higher")) + 1
+        cost = _cost(pairs, max(k, ranked), r, d)
+        if ranked < _LONGEST and cost < best[0]:
+            best = cost, r, growing.projection
+    if best[2] is None:
+        return None
+    growing = Growing(best[2], lifted)
+    return Space(growing, best[1], Estimates(growing, best[1]))
+
+
+def _represented(lifted: Lifted, truth: Truth, rng: np.random.Generator) -> tuple[Lifted, Truth, float]:
+    """Some points, the truth in their numbers, and for how many each of them stands."""
+    n = lifted.n_points
+    if n <= 2 * _REPRESENTATIVES:
+        return lifted, truth, 1.0
+    drawn = rng.choice(n, _REPRESENTATIVES, replace=False)
+    some = np.unique(np.concatenate([truth.rows, truth.indices.ravel(), drawn]))
+    rows, indices = np.searchsorted(some, truth.rows), np.searchsorted(some, truth.indices)
+    return taken(lifted, some), Truth(rows, indices.astype(np.int32), truth.divergences), n / len(drawn)
 
 
 def _cost(pairs: float, ranked: float, r: int, d: int) -> float:
