@@ -1,6 +1,6 @@
 """Seconds of each stage by number of threads, for a machine with many cores: a table on stdout.
 
-    python benchmarks/threads.py [number of points, default 1000000]
+    python benchmarks/threads.py [number of points, default 1000000] [tree: that stage alone]
 
 Blobs in 20 dimensions; the best of three runs per stage, and its efficiency, T(1) / (p·T(p)).
 """
@@ -30,17 +30,19 @@ def best(run: Callable[[], Any], times: int = 3) -> float:
     return min(seconds)
 
 
-def stages(X: Any, threads: int) -> dict[str, float]:
+def stages(X: Any, threads: int, tree_alone: bool) -> dict[str, float]:
     lifted = lift(X, "squared_euclidean")
     rng = np.random.default_rng
+    trees = {"tree": best(lambda: ward_tree(lifted, random_state=0, n_jobs=threads))}
+    if tree_alone:
+        return trees
     op = bvdt.transition_matrix(X, "squared_euclidean", near=15, random_state=0, n_jobs=threads)
     tree = op.members[0]
     V = rng(0).random((len(X), 20))
     labels = np.full(len(X), -1)
     labels[::100] = np.arange(len(labels[::100])) % 10
     spread = bvdt.LabelPropagation("squared_euclidean", n_jobs=threads)
-    return {
-        "tree": best(lambda: ward_tree(lifted, random_state=0, n_jobs=threads)),
+    return trees | {
         "search": best(lambda: NeighbourIndex(lifted, 15, rng(0), n_jobs=threads).own_lists(), 1),
         "product of the tree": best(lambda: tree @ V),
         "product with the near field": best(lambda: op @ V),
@@ -49,11 +51,11 @@ def stages(X: Any, threads: int) -> dict[str, float]:
     }
 
 
-def main(n_points: int) -> None:
+def main(n_points: int, tree_alone: bool) -> None:
     rng = np.random.default_rng(2)
     X = rng.normal(size=(50, 20))[rng.integers(50, size=n_points)] + rng.normal(size=(n_points, 20))
     counts = [count for count in (1, 2, 4, 8, 16) if count <= len(os.sched_getaffinity(0))]
-    measured = {count: stages(X, count) for count in counts}
+    measured = {count: stages(X, count, tree_alone) for count in counts}
     told = [count for count in counts if count >= 8] or counts[-1:]
     titles = [f"{count}: s" for count in counts] + [f"efficiency at {count}" for count in told]
     print(f"| stage | {' | '.join(titles)} |")
@@ -66,4 +68,4 @@ def main(n_points: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000, "tree" in sys.argv[2:])
