@@ -68,10 +68,9 @@ BVDT_SIMD void centre(const double* row, const double* mean, double scale, int64
 
 void CellRows::divergences(int64_t i, const CellStore& cells, const int32_t* centre, double* out) const {
     const double *x = points.x + i * points.d, *h[kAtOnce];
-    double inner[kAtOnce] = {};
+    double inner[kAtOnce];
     for (int64_t s = 0; s < kAtOnce; ++s) h[s] = cells.points.h + centre[s] * points.d;
-    for (int64_t j = 0; j < points.d; ++j)
-        for (int64_t s = 0; s < kAtOnce; ++s) inner[s] += x[j] * h[s][j];
+    four_products(x, h, points.d, inner);
     for (int64_t s = 0; s < kAtOnce; ++s) out[s] = std::max(u[i] + cells.w[centre[s]] - inner[s], 0.0);
 }
 

@@ -30,8 +30,8 @@
 
 namespace bvdt {
 
-constexpr int64_t kAtOnce = 4;  // divergences in double precision
-constexpr int64_t kRun = 32;    // cells, near to each other by the order of the cutting, ranked as one first
+constexpr int64_t kAtOnce = kFour;  // divergences in double precision
+constexpr int64_t kRun = 32;  // cells, near to each other by the order of the cutting, ranked as one first
 
 class CellStore {
   public:

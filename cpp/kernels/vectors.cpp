@@ -1,6 +1,42 @@
 #include "vectors.hpp"
 
+#include "lanes.hpp"
+
 namespace bvdt {
+namespace {
+
+constexpr int64_t kSums = 8;
+
+// Eight running sums, added up in one fixed order: the same on every CPU.
+template <int Width>
+BVDT_INLINE double total(const Lanes<double, Width>& sums) {
+    double t[kSums];
+    Lanes<double, Width>::at(t) = sums;
+    return ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
+}
+
+// out[c] = ⟨x, h_c⟩
+template <int Width>
+BVDT_INLINE void multiply_four_lanes(const double* x, const double* const* h, int64_t d, double* out) {
+    using Part = Lanes<double, Width>;
+    Part sum[kFour] = {};
+    int64_t j = 0;
+    for (; j + kSums <= d; j += kSums)
+        for (int64_t c = 0; c < kFour; ++c) sum[c] += Part::at(x + j) * Part::at(h[c] + j);
+    for (int64_t c = 0; c < kFour; ++c) {
+        double rest = 0;
+        for (int64_t i = j; i < d; ++i) rest += x[i] * h[c][i];
+        out[c] = total(sum[c]) + rest;
+    }
+}
+BVDT_EACH_WIDTH(multiply_four, (const double* x, const double* const* h, int64_t d, double* out),
+                (x, h, d, out))
+
+}  // namespace
+
+void four_products(const double* x, const double* const* h, int64_t d, double* out) {
+    multiply_four(x, h, d, out);
+}
 
 BVDT_SIMD void add_scaled(double* to, const double* from, double scale, int64_t count) {
     BVDT_INDEPENDENT_LOOP

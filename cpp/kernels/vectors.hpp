@@ -34,6 +34,11 @@ BVDT_INLINE T dot(const T* a, const T* b, int64_t d) {
     return sum;
 }
 
+constexpr int64_t kFour = 4;
+
+// out[c] = ⟨x, h[c]⟩ of four vectors, which share the reads of x; eight running sums each.
+void four_products(const double* x, const double* const* h, int64_t d, double* out);
+
 // to += scale·from
 void add_scaled(double* to, const double* from, double scale, int64_t count);
 

@@ -23,7 +23,7 @@ from .projection import Estimates, Growing, Projection, principal
 from .recall import Recall, count_hits, surely
 
 SAMPLE = 256  # rows in each half
-MORE = 1.25  # effort over the last, while the recall is not reached
+MORE = 1.12  # effort over the last, while the recall is not reached
 FEW = 64  # coordinates that are compared as they are
 RANKS = (31, 47, 63, 95, 127, 191, 255)  # numbers of directions tried instead
 _FIRST_DIRECTIONS = 127  # found at once; more if they pay
@@ -245,7 +245,7 @@ def _foretold(
 
 def more(effort: Effort, n: int) -> Effort:
     """The next effort."""
-    return Effort(min(int(MORE * effort.pairs) + 1, n), int(1.25 * effort.ranked) + 1)
+    return Effort(min(int(MORE * effort.pairs) + 1, n), int(MORE * effort.ranked) + 1)
 
 
 def _ranks_all(index: CellIndex, effort: Effort) -> bool:
