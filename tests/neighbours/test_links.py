@@ -95,3 +95,17 @@ def test_what_was_reached_is_told_by_rows_that_did_not_choose():
     lists, recall = linked_lists(cells, Plan(300, 2), 17, (choosing, telling), 0.9)
     assert recall.n_rows == len(telling.rows)
     assert recall.estimate == telling.hits(lists[1][telling.rows]).mean() / 8
+
+
+def test_the_trial_of_a_pass_is_not_above_what_it_finds(monkeypatch):
+    monkeypatch.setattr("bvdt.neighbours.cells.CELL", 20)
+    lifted = lift(groups(3000, 8), "squared_euclidean")
+    cells = CellIndex.of(lifted, None, np.random.default_rng(0), 2)
+    truth = Truth.by_cells(cells, 10, np.random.default_rng(1))
+    for pairs in (60, 150):
+        lists = LinkedLists(cells, 16, pairs)
+        before = lists.hits(truth)[: links.TRIED].mean() / 10
+        foretold = links.found_by_a_pass(cells, truth, 16, pairs)
+        lists.join()
+        after = lists.hits(truth)[: links.TRIED].mean() / 10
+        assert before < foretold <= after + 0.005

@@ -17,19 +17,23 @@ from numpy.typing import NDArray
 from .._support.arrays import Float, Int
 from .._support.progress import Progress
 from .cells import CellIndex, Effort
-from .dial import MORE, Truth
+from .dial import Truth
 from .recall import Recall, surely
 
 EXTRA = 9  # places of the lists beyond those that are asked for: more links
-# Of the misses that a pass finds, 1 − 1/FEWER: measured on a million blobs, where it is least.
-FEWER = (1, 3, 6)  # by the number of passes
-_MOST_MISSES = 0.3  # lists with more are too poor to begin with
+TRIED = 32  # rows that tell what a pass would find
+# Misses that the trial of a first pass may show, over those that are allowed, by the number of passes. It
+# looks at links one way only: passes left 0.2 to 0.5 of its misses, second ones 0.1 to 0.2 (vectors, blobs).
+_LEFT = (2, 5)
+_LESS = 0.6  # comparisons over the last that were tried
 _SPARE = 0.8  # of the allowed misses: the recall is to hold surely
 _MORE_PASSES = 2  # than planned, while they help
 _GAIN = 0.002  # of the recall, for which another pass is worth its time
 # Nanoseconds, measured with 20 to 50 coordinates: of a comparison and of its coordinates, of a pass with
-# lists of 24 and of its coordinates.
-_PAIR, _PAIR_COORDINATE, _PASS, _PASS_COORDINATE = 1.4, 0.03, 14_000.0, 100.0
+# lists of 24 and of its coordinates, and how it grows with the lists.
+_PAIR, _PAIR_COORDINATE, _PASS, _PASS_COORDINATE = 1.2, 0.03, 14_000.0, 100.0
+_BY_LENGTH = 1.5
+_LEAST = 8  # comparisons per place of a list, without which lists are too poor to begin with
 
 
 @dataclass(frozen=True)
@@ -40,31 +44,35 @@ class Plan:
     passes: int
 
 
-def choose_plan(
-    cells: CellIndex, truth: Truth, needed: NDArray[np.intp], alone: Effort, width: int, recall: float
-) -> Plan:
-    """The cheapest plan by what comparisons and passes take; ``needed`` as by ``needed_pairs``."""
+def choose_plan(cells: CellIndex, truth: Truth, alone: Effort, width: int, recall: float) -> Plan:
+    """The cheapest plan by what comparisons and passes take, and by what a first pass finds on some rows."""
     d = cells.points.n_features
-    pair, step = _PAIR + _PAIR_COORDINATE * d, (_PASS + _PASS_COORDINATE * d) * (width / 24) ** 2
+    pair = _PAIR + _PAIR_COORDINATE * d
+    step = (_PASS + _PASS_COORDINATE * d) * (width / 24) ** _BY_LENGTH
     best, least = Plan(alone.pairs, 0), alone.pairs * pair
-    for passes in range(1, len(FEWER)):
-        misses = min(_SPARE * (1 - recall) * FEWER[passes], _MOST_MISSES)
-        most = (least - passes * step) / pair  # more pairs would not be cheaper
-        pairs = _pairs_for(cells, truth, int(np.quantile(needed, 1 - misses, method="higher")), misses, most)
-        if pairs < most:
+    pairs, allowed = alone.pairs // 2, _SPARE * (1 - recall)
+    while pairs > _LEAST * width and pairs * pair + step < alone.pairs * pair:
+        misses = 1 - found_by_a_pass(cells, truth, width, pairs)
+        passes = next((number for number, left in enumerate(_LEFT, 1) if misses <= left * allowed), None)
+        if passes is None:
+            break
+        if pairs * pair + passes * step < least:
             best, least = Plan(pairs, passes), pairs * pair + passes * step
+        pairs = int(_LESS * pairs)
     return best
 
 
-def _pairs_for(cells: CellIndex, truth: Truth, pairs: int, misses: float, most: float) -> int:
-    """From ``pairs`` on, how many leave no more than these misses: far cells of few pairs are not ranked."""
-    k = truth.k
-    while pairs < most:
-        found = cells.search_own(truth.rows, k, Effort(pairs, k + EXTRA))[1]
-        if truth.hits(found).mean() / k >= 1 - misses:
-            break
-        pairs = int(MORE * pairs) + 1
-    return pairs
+def found_by_a_pass(cells: CellIndex, truth: Truth, width: int, pairs: int) -> float:
+    """The share of some rows' true neighbours that their lists hold or the lists of whom they list."""
+    rows = truth.rows[:TRIED]
+    own, _ = cells.compare_own(rows, width, pairs)
+    links = np.unique(own[own >= 0]).astype(np.intp)
+    theirs, _ = cells.compare_own(links, width, pairs)
+    hits = 0
+    for list_, true in zip(own, truth.indices, strict=False):
+        via = np.searchsorted(links, list_[list_ >= 0])
+        hits += int(np.isin(true, np.append(theirs[via], list_)).sum())
+    return hits / truth.indices[:TRIED].size
 
 
 class LinkedLists:

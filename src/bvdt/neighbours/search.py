@@ -96,7 +96,7 @@ class NeighbourIndex:
             reached = measured(cells, telling, effort)
         self.cells, self.effort, self.recall = cells, effort, reached
         width = min(max(effort.ranked if cells.projection else k, k + EXTRA), n - 1)
-        plan = choose_plan(cells, choosing, needed, effort, width, recall)
+        plan = choose_plan(cells, choosing, effort, width, recall)
         if plan.passes:
             self.plan = plan
             self._by_links = partial(linked_lists, cells, plan, width, (choosing, telling), recall)
