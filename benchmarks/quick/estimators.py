@@ -22,7 +22,7 @@ class Estimators:
         bvdt.LabelPropagation("squared_euclidean", random_state=0).fit(self.X, self.few)
 
     def time_spectral_embedding(self) -> None:
-        bvdt.SpectralEmbedding("squared_euclidean", n_components=5, random_state=0).fit(self.X[:10_000])
+        bvdt.SpectralEmbedding(5, divergence="squared_euclidean", random_state=0).fit(self.X[:10_000])
 
 
 class Start:
