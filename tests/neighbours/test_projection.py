@@ -117,3 +117,15 @@ def test_points_that_few_directions_tell_apart_are_compared_in_few():
     assert space.directions <= 63
     spread = lift(np.random.default_rng(0).normal(size=(4000, 150)), "squared_euclidean")
     assert choose_space(spread, Truth.of_few(spread, 10, rng), 0.95, rng) is None
+
+
+@pytest.mark.parametrize("rank", [400, 40])
+def test_directions_of_many_columns_are_orthonormal_and_lead(rank):
+    rng = np.random.default_rng(4)
+    X = images(2000, 400)[:, :rank] @ rng.normal(size=(rank, 400))
+    found = principal(lift(X, "squared_euclidean"), 60, np.random.default_rng(0))
+    assert_allclose(found.directions.T @ found.directions, np.eye(60), atol=1e-9)
+    centred = X - X.mean(axis=0)
+    exact = np.linalg.svd(centred, full_matrices=False)[2][:20].T
+    kept, best = (np.square(centred @ part).sum() for part in (found.directions[:, :20], exact))
+    assert kept > 0.999 * best

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bvdt.neighbours.recall import Recall, count_hits, surely
+from bvdt.neighbours.recall import Recall, count_hits, sure_share, surely
 
 
 def test_exact_lists_hit_everything():
@@ -42,3 +42,12 @@ def test_the_interval_covers(share, alike):
 
 def test_the_recall_prints_its_interval():
     assert str(Recall(0.961, 0.95, 0.97, 256)) == "0.961 (0.950 to 0.970)"
+
+
+@pytest.mark.parametrize("recall", [0.9, 0.95, 0.99])
+def test_a_sure_share_is_about_what_rows_must_show(recall):
+    share = sure_share(recall, 256, 15)
+    rng = np.random.default_rng(0)
+    hits = 15 - np.where(rng.random(256) < (1 - share) * 5, 3, 0)  # misses come three at a time
+    assert recall < share < 1
+    assert abs(surely(hits, 15) - recall) < 0.3 * (1 - recall)

@@ -182,3 +182,12 @@ def test_sparse_points_reach_or_tell(monkeypatch):
 def test_a_recall_that_is_none_is_refused(recall):
     with pytest.raises(ValueError, match="recall needs a number above 0 and at most 1; got"):
         checked_recall(recall)
+
+
+@pytest.mark.parametrize("divergence", DIVERGENCES)
+def test_lists_through_all_cells_are_exact_from_wherever_they_set_out(divergence):
+    lifted = random_lifted(divergence, 1500, np.random.default_rng(0))
+    cells = CellIndex.of(lifted, None, np.random.default_rng(0), 2)
+    truth = Truth.by_cells(cells, 7, np.random.default_rng(1))
+    exact = exact_lists(lifted, lifted, 7, truth.rows, truth.rows)
+    assert_allclose(truth.divergences, exact[1], rtol=1e-8, atol=1e-12)

@@ -115,10 +115,12 @@ class CellIndex:
         found = self.compare_own(chosen, self._width(k, effort), effort.pairs)
         return self.finished(chosen, *found, k)
 
-    def compare_own(self, chosen: NDArray[Any], width: int, pairs: int) -> tuple[Int, Float]:  # (n, width) ×2
-        """The same as they are compared, not ranked again."""
+    def compare_own(
+        self, chosen: NDArray[Any], width: int, pairs: int, home: Int | None = None
+    ) -> tuple[Int, Float]:  # (n, width) ×2
+        """The same as they are compared, not ranked again; ``home``: other cells to set out from."""
         points, own = taken(self.points, chosen), chosen.astype(np.int32)
-        return self._search(points, own, self.cell_of[chosen], width, pairs)
+        return self._search(points, own, self.cell_of[chosen] if home is None else home, width, pairs)
 
     def search_new(self, new: Lifted, k: int, effort: Effort) -> tuple[Int, Float]:
         """Lists of other points, lifted alike."""

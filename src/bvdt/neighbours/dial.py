@@ -26,6 +26,7 @@ SAMPLE = 256  # rows in each half
 MORE = 1.12  # effort over the last, while the recall is not reached
 FEW = 64  # coordinates that are compared as they are
 RANKS = (31, 47, 63, 95, 127, 191, 255)  # numbers of directions tried instead
+_TOGETHER = 12  # sampled rows compared with all centres
 _FIRST_DIRECTIONS = 127  # found at once; more if they pay
 _TRIED = 32  # rows that projections are tried on
 _AT_ONCE = 32  # of them
@@ -78,8 +79,9 @@ class Truth:
         """The same by a search through all cells, somewhat longer lists ranked again: faster."""
         n = index.lifted.n_points
         rows, width = sampled_rows(n, rng), min(2 * k, n - 1)
-        found = index.search_own(rows, width, Effort(n, width))
-        return cls(rows, found[0][:, :k], found[1][:, :k])
+        found = index.compare_own(rows, width, n, _shared_homes(index.cell_of[rows]))
+        indices, divergences = index.finished(rows, *found, k)
+        return cls(rows, indices, divergences)
 
     @property
     def k(self) -> int:
@@ -97,6 +99,15 @@ class Truth:
     def hits(self, divergences: Float) -> NDArray[np.intp]:  # (m, k) -> (m,)
         """How many of each row's true neighbours lists of these rows hold."""
         return count_hits(divergences, self.divergences)
+
+
+def _shared_homes(cell: Int) -> Int:  # (m,) -> (m,)
+    """One cell for several rows of cells side by side: rows that set out together are compared together."""
+    order, home = np.argsort(cell, kind="stable"), np.empty_like(cell)
+    for first in range(0, len(order), _TOGETHER):
+        some = order[first : first + _TOGETHER]
+        home[some] = cell[some[len(some) // 2]]
+    return home
 
 
 def sampled_rows(n: int, rng: np.random.Generator) -> NDArray[np.intp]:

@@ -18,7 +18,7 @@ from .._support.arrays import Float, Int
 from .._support.progress import Progress
 from .cells import CellIndex, Effort
 from .dial import Truth
-from .recall import Recall, surely
+from .recall import Recall, sure_share, surely
 
 EXTRA = 9  # places of the lists beyond those that are asked for: more links
 TRIED = 32  # rows that tell what a pass would find
@@ -26,9 +26,8 @@ TRIED = 32  # rows that tell what a pass would find
 # looks at links one way only: passes left 0.2 to 0.5 of its misses, second ones 0.1 to 0.2 (vectors, blobs).
 _LEFT = (2, 5)
 _LESS = 0.6  # comparisons over the last that were tried
-_SPARE = 0.8  # of the allowed misses: the recall is to hold surely
-_MORE_PASSES = 2  # than planned, while they help
-_GAIN = 0.002  # of the recall, for which another pass is worth its time
+_MORE_PASSES = 3  # than planned, while they help
+_GAIN = 0.1  # of the misses, for which another pass is worth its time
 # Nanoseconds, measured with 20 to 50 coordinates: of a comparison and of its coordinates, of a pass with
 # lists of 24 and of its coordinates, and how it grows with the lists.
 _PAIR, _PAIR_COORDINATE, _PASS, _PASS_COORDINATE = 1.2, 0.03, 14_000.0, 100.0
@@ -50,7 +49,7 @@ def choose_plan(cells: CellIndex, truth: Truth, alone: Effort, width: int, recal
     pair = _PAIR + _PAIR_COORDINATE * d
     step = (_PASS + _PASS_COORDINATE * d) * (width / 24) ** _BY_LENGTH
     best, least = Plan(alone.pairs, 0), alone.pairs * pair
-    pairs, allowed = alone.pairs // 2, _SPARE * (1 - recall)
+    pairs, allowed = alone.pairs // 2, 1 - sure_share(recall, len(truth.rows), truth.k)
     while pairs > _LEAST * width and pairs * pair + step < alone.pairs * pair:
         misses = 1 - found_by_a_pass(cells, truth, width, pairs)
         passes = next((number for number, left in enumerate(_LEFT, 1) if misses <= left * allowed), None)
@@ -134,6 +133,6 @@ def _join_while_it_helps(
             return True
         lists.join(progress)
         last, reached = reached, lists.hits(choosing)
-        if number >= passes and (reached.mean() - last.mean()) / choosing.k < _GAIN:
+        if number >= passes and reached.mean() - last.mean() < _GAIN * (choosing.k - last.mean()):
             break
     return is_enough(reached)

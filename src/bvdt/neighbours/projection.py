@@ -23,7 +23,7 @@ from ..lifting import Lifted
 SAMPLE = 4000  # rows that the directions are found on
 _SMALL = 300  # columns up to which all eigenvectors are found: no slower than a few steps
 _STEPS = 3
-_ORTHOGONAL = 1e-10  # products of directions that are as good as none
+_ORTHOGONAL, _NEARLY = 1e-10, 0.1  # products of directions that are as good as none, or soon will be
 _BATCH = 1 << 19  # values handled at once
 _LEAST_SHARE = 0.1  # of the sample's points, whose own remainders have a smaller share than is taken
 
@@ -190,23 +190,23 @@ def _leading_vectors(moments: Float, most: int, rng: np.random.Generator) -> Flo
     width = min(d, most + 16)
     if d <= _SMALL or 2 * width > d:
         return np.ascontiguousarray(np.linalg.eigh(moments)[1][:, ::-1][:, :most])
-    basis = _orthonormal(rng.standard_normal((d, width)))
-    for _ in range(_STEPS):
-        basis = _orthonormal(moments @ basis)
+    basis = rng.standard_normal((d, width))
+    for step in range(_STEPS):
+        basis = _orthonormal(moments @ basis, 2 if step == _STEPS - 1 else 1)
     _, turn = np.linalg.eigh(basis.T @ moments @ basis)
     return np.ascontiguousarray((basis @ turn)[:, ::-1][:, :most])
 
 
-def _orthonormal(basis: Float) -> Float:  # (d, r) -> (d, r)
+def _orthonormal(basis: Float, times: int) -> Float:  # (d, r) -> (d, r)
     """Of the same span, by Cholesky's factor of its Gram matrix: products are faster than QR.
 
-    Twice, for the last digits.
+    Once is enough for the next step, twice for the last digits.
     """
     try:
-        for _ in range(2):
+        for _ in range(times):
             basis = basis @ np.linalg.inv(np.linalg.cholesky(basis.T @ basis)).T
     except np.linalg.LinAlgError:  # fewer directions than columns
         return np.linalg.qr(basis)[0]
-    # A factor of rounding errors leaves columns that are not orthogonal.
-    product = basis.T @ basis
-    return basis if np.abs(product - np.eye(len(product))).max() < _ORTHOGONAL else np.linalg.qr(basis)[0]
+    product = basis.T @ basis  # a factor of rounding errors leaves columns that are not orthogonal
+    limit = _ORTHOGONAL if times > 1 else _NEARLY
+    return basis if np.abs(product - np.eye(len(product))).max() < limit else np.linalg.qr(basis)[0]

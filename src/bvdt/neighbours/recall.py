@@ -16,6 +16,7 @@ from .._support.arrays import Float
 
 _TIE = 1e-9  # relative: divergences that close are one
 _LEAST_EFFECT = 2.0  # trials per independent one, at least
+_USUAL_EFFECT = 5.0
 # So many rows that miss, with so large an effect, are added: a few of the sample show too little variance.
 _PRIOR_EFFECT, _PRIOR_ROWS = 8.0, 10
 
@@ -49,6 +50,14 @@ def surely(hits: NDArray[np.intp], k: int) -> float:
     """What the recall is not below, with 95 % confidence."""
     share, trials = float(hits.mean()) / k, _independent_trials(hits, k)
     return _clopper_pearson(share * trials, trials, 0.05)[0]
+
+
+def sure_share(recall: float, n_rows: int, k: int) -> float:
+    """What rows must show, by and large, so that the recall is not below what is asked for, surely."""
+    trials = n_rows * k / _USUAL_EFFECT
+    shares = np.linspace(recall, 1, 50)
+    sure = (share for share in shares if _clopper_pearson(share * trials, trials, 0.05)[0] >= recall)
+    return float(next(sure, 1.0))
 
 
 def count_hits(divergences: Float, exact: Float) -> NDArray[np.intp]:  # (n_rows, k) ×2 -> (n_rows,)
