@@ -44,7 +44,7 @@ def six_parts():
     return walk(X), y
 
 
-def check_space(op, n_vectors, atol=eigenvectors._AIM):
+def check_space(op, n_vectors, atol=AIM):
     """Vectors against numpy's dense solver, as the space up to the last gap."""
     found = leading_eigenvectors(op, n_vectors, 0)
     S = symmetrized(op) @ np.eye(op.shape[0])

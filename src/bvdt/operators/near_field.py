@@ -168,9 +168,8 @@ class NearField:
         centre from cache."""
         weight = np.empty(self.indices.shape, np.int32)
         for rows in _batches(len(order)):
-            weight[order[rows]] = whole_weights(self._divergences(order[rows], n_jobs), self._units, n_jobs)[
-                0
-            ]
+            d = self._divergences(order[rows], n_jobs)
+            weight[order[rows]], _ = whole_weights(d, self._units, n_jobs)
         return weight
 
     @cached_property
