@@ -220,14 +220,14 @@ struct CellJoin {
         const int64_t most = meeting.count + (last - first);
         if (static_cast<int64_t>(meeting.met.size()) < most)
             meeting.met.resize(static_cast<size_t>(2 * most));
-        const int32_t* compared = meeting.compared.data();
+        const int32_t *compared = meeting.compared.data(), *cell = links.cells();
         uint8_t* seen = meeting.seen.data();
         const uint8_t turn = meeting.turn;
         int32_t* met = meeting.met.data();
         int64_t count = meeting.count;
         for (const int32_t* to = first; to != last; ++to) {
             met[count] = *to;
-            count += (compared[links.cell(*to)] != i) & (std::exchange(seen[*to], turn) != turn);
+            count += (compared[cell[*to]] != i) & (std::exchange(seen[*to], turn) != turn);
         }
         meeting.count = count;
     }
@@ -247,9 +247,15 @@ struct CellJoin {
                 const int32_t j = meeting.met[near++] = cells.order()[meeting.met[c]];
                 prefetch_row(cells.points.h + j * d, d);
             }
-        for (int64_t c = 0; c < near; ++c) {
-            const double found = rows.divergence(i, cells, meeting.met[c]);
-            if (found <= list.worst()) offer(list, meeting.met[c], found);
+        for (int64_t first = 0; first < near; first += kAtOnce) {
+            const int64_t here = std::min(kAtOnce, near - first);
+            int32_t centre[kAtOnce];
+            double found[kAtOnce];
+            for (int64_t s = 0; s < kAtOnce; ++s) centre[s] = meeting.met[first + std::min(s, here - 1)];
+            rows.divergences(i, cells, centre, found);
+            for (int64_t s = 0; s < here; ++s)  // none of them is in the list yet
+                if (comes_before_last(list, centre[s], found[s]))
+                    list.insert<Ties::kByIndex>(centre[s], found[s]);
         }
     }
 };

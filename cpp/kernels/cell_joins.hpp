@@ -29,7 +29,7 @@ class CellLinks {
     int64_t n() const { return static_cast<int64_t>(place_.size()); }
     int64_t n_cells() const { return cell_.empty() ? 0 : cell_.back() + 1; }
     int32_t place(int32_t point) const { return place_[point]; }
-    int32_t cell(int32_t place) const { return cell_[place]; }
+    const int32_t* cells() const { return cell_.data(); }  // (N,) of the places
     const int32_t* begin(int64_t p) const { return to_.data() + first_[p]; }
     const int32_t* end_of_fresh(int64_t p) const { return begin(p) + n_fresh_[p]; }
     const int32_t* end(int64_t p) const { return to_.data() + first_[p + 1]; }

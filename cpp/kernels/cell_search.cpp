@@ -7,99 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "cell_tiles.hpp"
+#include "bracket.hpp"
+#include "cell_screen.hpp"
 #include "parallel.hpp"
-#include "top_list.hpp"
 
 namespace bvdt {
 namespace {
 
-constexpr float kNegligible = 1e-3f;  // an error that small, relative to the divergence, is let be
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-constexpr int64_t kShort = 32;  // neighbours up to which a sorted list is faster than a long one
-
-// A row's k best so far.
-struct Best {
-    TopList<float> list;
-    LongList<float>* longer;  // in its place, or null
-    int32_t row;
-    int32_t own;  // the row's own centre, or −1
-
-    float worst() const { return longer ? longer->worst : list.worst(); }
-
-    // Below which row_part + x may be among them; nothing is nearer than a divergence of 0.
-    float limit(float row_part) const { return worst() > 0 ? worst() - row_part : -kInfinity; }
-
-    void offer(int32_t j, float d) const {
-        if (j == own) return;
-        if (longer)
-            longer->offer(j, d);
-        else
-            list.insert<Ties::kByArrival>(j, d);
-    }
-};
-
-// kRows rows to be compared. `part` is already less the row's share of the rounding error, `error`.
-struct RowTile {
-    const float* x[kRows];
-    float part[kRows], error[kRows];
-    Best best[kRows];
-};
-
-// The centres of a cell; `level` likewise.
-struct Centres {
-    const float *panels, *level, *error;
-    const int32_t* item;
-    int64_t n_panels;
-};
-
-// Offers kRows rows the centres of a cell. A row's divergences are row part + level − product, which is
-// too small by the two errors at most; a panel is looked at more closely only if one of them is below the
-// row's worst. Where the error counts, double precision tells.
-template <int Width>
-BVDT_INLINE void compare_lanes(const RowTile& rows, const Centres& centres, const CellStore& cells,
-                               const CellRows& source) {
-    using Part = Lanes<float, Width>;
-    const int64_t d = cells.points.d;
-    float limit[kRows];
-    for (int64_t r = 0; r < kRows; ++r) limit[r] = rows.best[r].limit(rows.part[r]);
-    for (int64_t b = 0; b < centres.n_panels; ++b) {
-        Part rest[kRows];
-        multiply(rows.x, centres.panels + b * d * kLanes, d, rest);
-        const Part part = Part::at(centres.level + b * kLanes);
-        Signs<float, Width> below;
-        for (int64_t r = 0; r < kRows; ++r) rest[r] = part - rest[r], below.add(rest[r] - limit[r]);
-        if (!below.any()) continue;
-        for (int64_t r = 0; r < kRows; ++r) {
-            Signs<float, Width> here;
-            here.add(rest[r] - limit[r]);
-            if (!here.any()) continue;
-            float value[kLanes];
-            Part::at(value) = rest[r];
-            for (int64_t t = 0; t < kLanes; ++t)
-                if (value[t] < limit[r]) {
-                    const Best& best = rows.best[r];
-                    const int32_t j = centres.item[b * kLanes + t];
-                    const float error = rows.error[r] + centres.error[b * kLanes + t];
-                    float found = value[t] + rows.part[r] + error;
-                    if (!(error <= kNegligible * found))
-                        found = static_cast<float>(cells.scale() * source.divergence(best.row, cells, j));
-                    if (found < best.worst()) best.offer(j, found);
-                    limit[r] = best.limit(rows.part[r]);
-                }
-        }
-    }
-}
-BVDT_EACH_WIDTH(compare,
-                (const RowTile& rows, const Centres& centres, const CellStore& cells, const CellRows& source),
-                (rows, centres, cells, source))
-
-// out = row − delta
-BVDT_SIMD void shift(const float* row, const float* delta, int64_t d, float* out) {
-    BVDT_INDEPENDENT_LOOP
-    for (int64_t j = 0; j < d; ++j) out[j] = row[j] - delta[j];
-}
+constexpr float kRounding = 1e-6;  // of a divergence, in single precision
 
 // All rows of one group against the cells near to its home.
 struct CellSearch {
@@ -107,35 +23,26 @@ struct CellSearch {
     const CellRows& rows;
     CellScores scores;
     int64_t k;
+    ByteRows bytes;                         // of the group, if the cells have any
+    FineRow delta_bytes;                    // ΔX of a cell likewise
     std::vector<int32_t> chosen, n_chosen;  // (cells, rows) rows to compare with a cell; (cells,)
-    std::vector<float> value;               // (rows, k)
-    std::vector<float> delta, shifted;      // (d,), (kRows, d) ΔX of a cell, x' − ΔX
-    std::vector<int32_t> index;             // (rows, k)
+    std::vector<Bracket> best;              // (rows,)
+    std::vector<float> delta, level;        // (d,) ΔX of a cell; (panels, 16) its level + ⟨ΔX, h'⟩
+    std::vector<float> hit_value;           // (kRows, centres of a cell and a panel)
+    std::vector<int32_t> hit_place;         // likewise
     std::vector<std::pair<double, int32_t>> exact;
-    std::vector<float> nothing;           // (k,) −∞: a list that takes no one
-    std::vector<LongList<float>> longer;  // (rows,) if k is large
-    LongList<float> nobody;               // as `nothing`
 
     CellSearch(const CellStore& c, const CellRows& r, int64_t k_)
-        : cells(c),
-          rows(r),
-          scores(c, r),
-          k(k_),
-          delta(static_cast<size_t>(c.points.d)),
-          shifted(static_cast<size_t>(kRows * c.points.d)),
-          nothing(static_cast<size_t>(k_), -kInfinity) {
-        nobody.worst = -kInfinity;
-    }
+        : cells(c), rows(r), scores(c, r), k(k_), delta(static_cast<size_t>(c.points.d)) {}
 
     void run(const RowGroup& group, int64_t pairs, const NeighborLists& lists) {
         const int64_t n_rows = group.n_rows;
         scores.rank(group, pairs);
         choose_rows(n_rows);
-        value.assign(static_cast<size_t>(n_rows * k), kInfinity);
-        index.assign(static_cast<size_t>(n_rows * k), -1);
-        begin_long_lists(n_rows);
+        if (!cells.bytes.empty()) bytes.round(scores.x.data(), n_rows, cells.points.d);
+        if (static_cast<int64_t>(best.size()) < n_rows) best.resize(static_cast<size_t>(n_rows));
+        for (int64_t a = 0; a < n_rows; ++a) best[a].start(k + 1);  // one may be the row itself
         for (int64_t c = 0; c < scores.count; ++c) compare_with(group, c);
-        end_long_lists(n_rows);
         ask_for_centres(0);
         for (int64_t a = 0; a < n_rows; ++a) {
             if (a + 1 < n_rows) ask_for_centres(a + 1);
@@ -144,22 +51,6 @@ struct CellSearch {
     }
 
   private:
-    bool has_long_lists() const { return k > kShort; }
-
-    void begin_long_lists(int64_t n_rows) {
-        if (!has_long_lists()) return;
-        if (static_cast<int64_t>(longer.size()) < n_rows) longer.resize(static_cast<size_t>(n_rows));
-        for (int64_t a = 0; a < n_rows; ++a) longer[a].begin(k);
-    }
-
-    void end_long_lists(int64_t n_rows) {
-        if (!has_long_lists()) return;
-        for (int64_t a = 0; a < n_rows; ++a) {
-            int32_t* out = index.data() + a * k;
-            for (const auto& [_, j] : longer[a].best()) *out++ = j;
-        }
-    }
-
     void choose_rows(int64_t n_rows) {
         const int64_t count = scores.count;
         chosen.resize(static_cast<size_t>(n_rows * count)), n_chosen.assign(static_cast<size_t>(count), 0);
@@ -172,37 +63,84 @@ struct CellSearch {
         }
     }
 
+    // A row's divergences are row part + level − product, less the errors: too small by twice them at most.
     void compare_with(const RowGroup& group, int64_t c) {
-        const int64_t n_here = n_chosen[c];
+        const int64_t n_here = n_chosen[c], d = cells.points.d, to = scores.cell(c);
         if (n_here == 0) return;
-        const int32_t* rows_here = chosen.data() + c * group.n_rows;
-        const int64_t d = cells.points.d, to = scores.cell(c);
+        const ScreenCentres centres = centres_of(c, to);
+        const float constant = between(group.home, to), rounding = scores.rounding;
+        const float apart = rounding * (std::abs(constant) + scores.square_dx[c] + scores.square_dh[c]);
+        for (int64_t first = 0; first < n_here; first += kRows) {
+            ScreenRows tile;
+            Hits hits[kRows];
+            float part[kRows], error[kRows];
+            for (int64_t r = 0; r < kRows; ++r) {
+                const int64_t a = chosen[c * group.n_rows + std::min(first + r, n_here - 1)];
+                const float along = scores.along_h[a * scores.stride + c];
+                error[r] = scores.row_error[a] + rounding * std::abs(along) + apart;
+                if (centres.bytes) {
+                    error[r] += bytes.error[a] * cells.bytes.length[to];
+                    error[r] += (bytes.length[a] + delta_bytes.length) * cells.bytes.error[to];
+                    error[r] += delta_bytes.error * cells.bytes.length[to];
+                    tile.quad[r] = bytes.quad.data() + a * quads(d);
+                    tile.scale[r] = bytes.step[a] * cells.bytes.step[to];
+                    tile.zero[r] = -kZero * bytes.sum[a];
+                }
+                part[r] = scores.row_part[a] - along + constant - error[r];
+                tile.x[r] = scores.x.data() + a * d;
+                tile.limit[r] = first + r < n_here ? limit(a, part[r]) : -kInfinity;
+                hits[r] = {hit_value.data() + r * room(centres), hit_place.data() + r * room(centres), 0};
+            }
+            screen(tile, centres, hits);
+            for (int64_t r = 0; r < std::min(kRows, n_here - first); ++r)
+                offer(group, chosen[c * group.n_rows + first + r], to, part[r], error[r], hits[r]);
+        }
+    }
+
+    // Nothing is nearer than a divergence of 0.
+    float limit(int64_t a, float part) const {
+        return best[a].worst() > 0 ? best[a].worst() - part : -kInfinity;
+    }
+
+    static int64_t room(const ScreenCentres& centres) { return (centres.n_panels + 1) * kLanes; }
+
+    // With ⟨ΔX, h'⟩ in the level: x' is the same for all cells then.
+    ScreenCentres centres_of(int64_t c, int64_t to) {
+        const int64_t d = cells.points.d, n_panels = cells.n_panels(to), first = cells.first_panel[to];
         const float* lanes = scores.delta_x.data() + c / kLanes * d * kLanes + c % kLanes;
         for (int64_t j = 0; j < d; ++j) delta[j] = lanes[j * kLanes];
-        const float constant = between(group.home, to);
-        const float rounding = scores.rounding;
-        const float apart = rounding * (std::abs(constant) + scores.square_dx[c] + scores.square_dh[c]);
-        const Centres centres{cells.panels_of(to), cells.level.data() + cells.first_panel[to] * kLanes,
-                              cells.error.data() + cells.first_panel[to] * kLanes, cells.items(to),
-                              cells.n_panels(to)};
-        for (int64_t first = 0; first < n_here; first += kRows) {
-            RowTile tile;
-            for (int64_t r = 0; r < kRows; ++r) {
-                const bool real = first + r < n_here;
-                const int64_t a = rows_here[real ? first + r : first];
-                const int32_t i = group.items[a];
-                const float along = scores.along_h[a * scores.stride + c];
-                tile.x[r] = shifted.data() + (real ? r : 0) * d;
-                if (real) shift(scores.x.data() + a * d, delta.data(), d, shifted.data() + r * d);
-                tile.error[r] = scores.row_error[a] + rounding * std::abs(along) + apart;
-                tile.part[r] = scores.row_part[a] - along + constant - tile.error[r];
-                tile.best[r] = {{real ? value.data() + a * k : nothing.data(), index.data() + a * k, k},
-                                nullptr,
-                                i,
-                                rows.own ? rows.own[i] : i};
-                if (has_long_lists()) tile.best[r].longer = real ? &longer[a] : &nobody;
+        level.resize(static_cast<size_t>(n_panels * kLanes));
+        ScreenCentres centres{nullptr, nullptr, cells.level.data() + first * kLanes, n_panels, d};
+        if (cells.bytes.empty()) {
+            centres.panels = cells.panels_of(to);
+            add_products(delta.data(), centres, level.data());
+        } else {
+            centres.bytes = cells.bytes.panels.data() + first * quads(d) * kLanes * kQuad;
+            delta_bytes.round(delta.data(), d);
+            add_products(delta_bytes, cells.bytes.step[to], centres, level.data());
+            const float* slack = cells.bytes.slack.data() + first * kLanes;
+            for (int64_t b = 0; b < n_panels * kLanes; ++b) level[b] -= slack[b];
+        }
+        centres.level = level.data();
+        hit_value.resize(static_cast<size_t>(kRows * room(centres))), hit_place.resize(hit_value.size());
+        return centres;
+    }
+
+    void offer(const RowGroup& group, int64_t a, int64_t to, float part, float error, const Hits& hits) {
+        const float gap = 2 * (error + cells.largest_error[to]);
+        if (cells.bytes.empty() || !cells.bytes.has_far[to]) {
+            best[a].offer({hits.value, hits.place, hits.count, cells.items(to), part, gap});
+            return;
+        }
+        for (int64_t s = 0; s < hits.count; ++s) {
+            const int32_t j = cells.items(to)[hits.place[s]];
+            if (hits.value[s] > -kInfinity) {
+                best[a].offer({hits.value + s, hits.place + s, 1, cells.items(to), part, gap});
+                continue;
             }
-            compare(tile, centres, cells, rows);
+            const float found = static_cast<float>(cells.scale() * rows.divergence(group.items[a], cells, j));
+            const int32_t first = 0;
+            best[a].offer({&found, &first, 1, &j, -kRounding * found, 2 * kRounding * found});
         }
     }
 
@@ -215,28 +153,32 @@ struct CellSearch {
         return static_cast<float>(cells.scale() * sum);
     }
 
-    void ask_for_centres(int64_t a) const {
+    void ask_for_centres(int64_t a) {
         const int64_t d = cells.points.d;
-        for (int64_t s = 0; s < k && index[a * k + s] >= 0; ++s)
-            prefetch_row(cells.points.h + index[a * k + s] * d, d);
+        best[a].drop_far();
+        for (const int32_t j : best[a]) prefetch_row(cells.points.h + j * d, d);
     }
 
     void write_exactly(int64_t i, int64_t a, const NeighborLists& lists) {
-        int64_t count = 0;
-        while (count < k && index[a * k + count] >= 0) ++count;
-        exact.resize(static_cast<size_t>(count));
+        const int32_t *found = best[a].begin(), own = rows.own ? rows.own[i] : static_cast<int32_t>(i);
+        const int64_t count = best[a].end() - found;
+        exact.clear();
         for (int64_t first = 0; first < count; first += kAtOnce) {
             const int64_t here = std::min(kAtOnce, count - first);
             int32_t centre[kAtOnce];
             double divergence[kAtOnce];
-            for (int64_t s = 0; s < kAtOnce; ++s) centre[s] = index[a * k + first + std::min(s, here - 1)];
+            for (int64_t s = 0; s < kAtOnce; ++s) centre[s] = found[first + std::min(s, here - 1)];
             rows.divergences(i, cells, centre, divergence);
             for (int64_t s = 0; s < here; ++s)
-                exact[first + s] = {std::isnan(divergence[s]) ? kInfinity : divergence[s], centre[s]};
+                if (centre[s] != own)
+                    exact.emplace_back(std::isnan(divergence[s]) ? kInfinity : divergence[s], centre[s]);
         }
-        std::sort(exact.begin(), exact.end());
-        for (size_t s = 0; s < exact.size(); ++s)
-            lists.divergence[i * k + s] = exact[s].first, lists.index[i * k + s] = exact[s].second;
+        const auto kept = exact.begin() + std::min(k, static_cast<int64_t>(exact.size()));
+        std::nth_element(exact.begin(), kept, exact.end());
+        std::sort(exact.begin(), kept);
+        int64_t at = i * k;
+        for (auto item = exact.begin(); item != kept; ++item, ++at)
+            lists.divergence[at] = item->first, lists.index[at] = item->second;
     }
 };
 

@@ -121,9 +121,12 @@ CellStore::CellStore(const DensePoints& points_, const double* u_, const double*
     const size_t values = static_cast<size_t>(n * points.d);
     mean_x.assign(values, 0.0), mean_h.assign(values, 0.0), turned.resize(2 * values);
     self.resize(static_cast<size_t>(n)), mean_level.resize(static_cast<size_t>(n));
-    panels.assign(static_cast<size_t>(first_panel.back() * points.d * kLanes), 0.0f);
+    if (multiplies_bytes() && points.d <= kMostCoordinates)
+        bytes.resize(n, first_panel.back(), points.d);
+    else
+        panels.assign(static_cast<size_t>(first_panel.back() * points.d * kLanes), 0.0f);
     level.assign(static_cast<size_t>(first_panel.back() * kLanes), std::numeric_limits<float>::infinity());
-    error.assign(level.size(), 0.0f);
+    error.assign(level.size(), 0.0f), largest_error.resize(static_cast<size_t>(n));
     scale_x = inverse_spread(points.x, points.n, points.d);
     scale_h = points.h == points.x ? scale_x : inverse_spread(points.h, points.n, points.d);
     parallel_for(n, 8, threads, [&](int64_t cell) { pack(cell, average(cell)); });
@@ -188,15 +191,16 @@ void CellStore::pack(int64_t cell, const std::vector<char>& ordinary) {
     float *levels = level.data() + first_panel[cell] * kLanes,
           *errors = error.data() + first_panel[cell] * kLanes;
     std::vector<double> own(static_cast<size_t>(n_panels(cell) * kLanes));
+    std::vector<float> numbers(bytes.empty() ? 0 : own.size() * static_cast<size_t>(d));
+    float* to = bytes.empty() ? panels.data() + first_panel[cell] * d * kLanes : numbers.data();
     for (int64_t b = 0; b < n_panels(cell); ++b) {
         const double* row[kLanes];
         for (int64_t t = 0; t < kLanes; ++t) {  // after the last point the mean, whose h' is 0
             const int64_t place = b * kLanes + t;
             row[t] = place < count ? points.h + items(cell)[place] * d : mean_h.data() + cell * d;
         }
-        fill_panel(row, mean_x.data() + cell * d, mean_h.data() + cell * d, scale_h, d,
-                   panels.data() + (first_panel[cell] + b) * d * kLanes, errors + b * kLanes,
-                   own.data() + b * kLanes);
+        fill_panel(row, mean_x.data() + cell * d, mean_h.data() + cell * d, scale_h, d, to + b * d * kLanes,
+                   errors + b * kLanes, own.data() + b * kLanes);
     }
     double sum = 0, total = 0;
     for (int64_t b = 0; b < count; ++b) {
@@ -209,6 +213,8 @@ void CellStore::pack(int64_t cell, const std::vector<char>& ordinary) {
         errors[b] = rounding() * (std::abs(levels[b]) + errors[b]);
         levels[b] -= errors[b];
     }
+    largest_error[cell] = *std::max_element(errors, errors + count);
+    if (!bytes.empty()) bytes.round(cell, to, first_panel[cell], count, d);
 }
 
 }  // namespace bvdt

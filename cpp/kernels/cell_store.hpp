@@ -25,6 +25,7 @@
 #include <limits>
 #include <vector>
 
+#include "cell_bytes.hpp"
 #include "lanes.hpp"
 #include "points.hpp"
 
@@ -47,9 +48,11 @@ class CellStore {
     std::vector<double> run_self;        // (n_runs,)
     std::vector<int64_t> run_size;       // (n_runs,) points
     std::vector<int64_t> first_panel;    // (n + 1,) of a cell
-    std::vector<float> panels;           // (n_panels, d, 16) h'
-    std::vector<float> level;  // (n_panels, 16) w − ⟨x̄, h'⟩ − c − error, +∞ after a cell's last point
-    std::vector<float> error;  // (n_panels, 16) a centre's share of the rounding error
+    std::vector<float> panels;           // (n_panels, d, 16) h', or
+    CellBytes bytes;                     // the same in bytes, where that is faster; the other is empty
+    std::vector<float> level;          // (n_panels, 16) w − ⟨x̄, h'⟩ − c − error, +∞ after a cell's last point
+    std::vector<float> error;          // (n_panels, 16) a centre's share of the rounding error
+    std::vector<float> largest_error;  // (n,) of a cell's
     double scale_x = 1, scale_h = 1;
 
     // Cell c is order[bounds[c] : bounds[c + 1]], not empty; order and bounds are copied.

@@ -38,7 +38,7 @@ def test_a_pass_finds_what_links_lead_to(divergence, monkeypatch):
     monkeypatch.setattr("bvdt.neighbours.cells.CELL", 20)
     lifted = random_lifted(divergence, 500, np.random.default_rng(0), n_features=4)
     cells = CellIndex.of(lifted, None, np.random.default_rng(0), 2)
-    lists = LinkedLists(cells, 12, 40)
+    lists = LinkedLists(cells, 12, 12, 40)
     listed = lists.index.copy()
     popularity = np.bincount(listed.ravel(), minlength=500)
     expected = slow_pass(lifted, listed)
@@ -103,7 +103,7 @@ def test_the_trial_of_a_pass_is_not_above_what_it_finds(monkeypatch):
     cells = CellIndex.of(lifted, None, np.random.default_rng(0), 2)
     truth = Truth.by_cells(cells, 10, np.random.default_rng(1))
     for pairs in (60, 150):
-        lists = LinkedLists(cells, 16, pairs)
+        lists = LinkedLists(cells, 16, 16, pairs)
         before = lists.hits(truth)[: links.TRIED].mean() / 10
         foretold = links.found_by_a_pass(cells, truth, 16, pairs)
         lists.join()

@@ -93,10 +93,15 @@ def test_lists_by_bounds_are_exact(r, far):
     lifted = lift(X, "squared_euclidean")
     space = space_of(lifted, r)
     index = space.indexed(np.random.default_rng(0), 2)
-    truth = Truth.by_bounds(index, space, 9, np.random.default_rng(3))
+    truth = Truth.by_bounds(index, 9, np.random.default_rng(3))
     slow = exact_lists(lifted, lifted, 9, truth.rows, truth.rows)
     assert_allclose(truth.divergences, slow[1], rtol=1e-9, atol=1e-12)
     assert (truth.indices == slow[0]).mean() > 0.999
+    estimate = space.growing.points(r)[1].divergences(truth.rows, np.arange(4000))
+    estimate[np.arange(len(truth.rows)), truth.rows] = np.inf
+    true = np.take_along_axis(estimate, truth.indices.astype(int), 1)
+    ranks = np.minimum((estimate[:, None, :] < true[:, :, None]).sum(axis=2), 1000)  # as long as lists are
+    assert (truth.ranks == ranks).mean() > 0.99  # but for rounding
 
 
 def test_a_search_for_long_lists_is_exact_through_all_cells():

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float, Int
-from ..lifting import Lifted, pair_divergences
+from ..lifting import Lifted
 from .cells import CellIndex, Effort, taken
 from .exact import exact_lists, sampled_lists
 from .projection import Estimates, Growing, Projection, principal
@@ -31,7 +31,7 @@ _FIRST_DIRECTIONS = 127  # found at once; more if they pay
 _TRIED = 32  # rows that projections are tried on
 _AT_ONCE = 32  # of them
 _REPRESENTATIVES = 15_000  # points that projections are tried on
-_MANY_PAIRS = 1 << 21  # beyond which all are looked at
+_COMPLETE = 1000  # estimates of a row, among which all of its nearest are as a rule
 _LONGEST = 160  # lists ranked again, over which a projection is too coarse
 _FIRST_PAIRS = 4000  # what a row is usually compared with
 # Nanoseconds, measured at 784: of a pair's coordinate in single precision, of one in double precision when
@@ -46,6 +46,7 @@ class Truth:
     rows: NDArray[np.intp]  # (m,)
     indices: Int  # (m, k)
     divergences: Float  # (m, k)
+    ranks: NDArray[np.intp] | None = None  # (m, k) how many others an estimate puts before each, if known
 
     @classmethod
     def of(cls, lifted: Lifted, k: int, rng: np.random.Generator) -> Truth:
@@ -60,19 +61,19 @@ class Truth:
         return cls(rows, *exact_lists(lifted, lifted, k, rows, rows))
 
     @classmethod
-    def by_bounds(cls, index: CellIndex, space: Space, k: int, rng: np.random.Generator) -> Truth:
-        """The same by estimates that no divergence is below: only those up to a k-th that was found count."""
-        lifted, rows = index.lifted, sampled_rows(index.lifted.n_points, rng)
-        found = index.search_own(rows, k, Effort(_FIRST_PAIRS, 4 * k))[1][:, -1]
-        indices, divergences = np.empty((len(rows), k), np.int32), np.empty((len(rows), k))
-        for first in range(0, len(rows), _AT_ONCE):
-            batch = slice(first, first + _AT_ONCE)
-            near, rounding = space.estimates.nearness(rows[batch])
-            least = (space.growing.u[rows[batch]] - found[batch]) / space.estimates.unit - rounding
-            row, centre = np.nonzero(near >= least[:, None].astype(np.float32))
-            lists = _nearest_pairs(lifted, rows[batch], row, centre, k, index.n_jobs)
-            indices[batch], divergences[batch] = lists
-        return cls(rows, indices, divergences)
+    def by_bounds(cls, index: CellIndex, k: int, rng: np.random.Generator) -> Truth:
+        """The same by estimates that no divergence is below: a list whose last is above the k-th is complete.
+
+        Rows whose lists are not are compared with all.
+        """
+        lifted, n = index.lifted, index.lifted.n_points
+        rows, width = sampled_rows(n, rng), min(_COMPLETE, n - 1)
+        listed, bounds = index.compare_own(rows, width, n, _shared_homes(index.cell_of[rows]))
+        indices, divergences = index.finished(rows, listed, bounds, k)
+        short = divergences[:, -1] >= bounds[:, -1]
+        if short.any():
+            indices[short], divergences[short] = exact_lists(lifted, lifted, k, rows[short], rows[short])
+        return cls(rows, indices, divergences, _positions(indices, listed))
 
     @classmethod
     def by_cells(cls, index: CellIndex, k: int, rng: np.random.Generator) -> Truth:
@@ -94,7 +95,8 @@ class Truth:
         return self._part(first), self._part(second)
 
     def _part(self, part: slice) -> Truth:
-        return Truth(self.rows[part], self.indices[part], self.divergences[part])
+        ranks = None if self.ranks is None else self.ranks[part]
+        return Truth(self.rows[part], self.indices[part], self.divergences[part], ranks)
 
     def hits(self, divergences: Float) -> NDArray[np.intp]:  # (m, k) -> (m,)
         """How many of each row's true neighbours lists of these rows hold."""
@@ -115,22 +117,10 @@ def sampled_rows(n: int, rng: np.random.Generator) -> NDArray[np.intp]:
     return rng.choice(n, min(2 * SAMPLE, n), replace=False).astype(np.intp)
 
 
-def _nearest_pairs(
-    lifted: Lifted,
-    rows: NDArray[np.intp],
-    row: NDArray[np.intp],
-    near: NDArray[np.intp],
-    k: int,
-    n_jobs: int | None,
-) -> tuple[Int, Float]:  # (m, k) ×2
-    """The k nearest centres of each row among pairs (rows[row], near); all of them where pairs are many."""
-    if len(near) > _MANY_PAIRS:
-        return exact_lists(lifted, lifted, k, rows, rows)
-    d = pair_divergences(lifted, lifted, rows[row], near, n_jobs)
-    order = np.lexsort((near, d, row))
-    first = np.searchsorted(row, np.arange(len(rows)))
-    best = order[first[:, None] + np.arange(k)]
-    return near[best].astype(np.int32), d[best]
+def _positions(items: Int, lists: Int) -> NDArray[np.intp]:  # (m, k), (m, width) -> (m, k)
+    """Where each item stands in its row's list; after the last, if nowhere."""
+    at = items[:, :, None] == lists[:, None, :]
+    return np.asarray(np.where(at.any(axis=2), at.argmax(axis=2), lists.shape[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +231,7 @@ def _foretold(
     if space is None:
         sure = (pairs for pairs in pairs_tried if surely((needed <= pairs).sum(axis=1), k) >= recall)
         return Effort(int(next(sure, pairs_tried[-1])), k)
-    ranks, d = space.ranks(truth), index.lifted.n_features
+    ranks, d = space.ranks(truth) if truth.ranks is None else truth.ranks, index.lifted.n_features
     ranked_tried = np.maximum(np.quantile(ranks, shares, method="higher").astype(int) + 1, k)
     efforts = sorted(
         (_cost(pairs, ranked, space.directions, d), int(pairs), int(ranked))

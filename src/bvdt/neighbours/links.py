@@ -21,16 +21,16 @@ from .dial import Truth
 from .recall import Recall, sure_share, surely
 
 EXTRA = 9  # places of the lists beyond those that are asked for: more links
-TRIED = 32  # rows that tell what a pass would find
+TRIED = 48  # rows that tell what a pass would find
 # Misses that the trial of a first pass may show, over those that are allowed, by the number of passes. It
 # looks at links one way only: passes left 0.2 to 0.5 of its misses, second ones 0.1 to 0.2 (vectors, blobs).
-_LEFT = (2, 5)
-_LESS = 0.6  # comparisons over the last that were tried
+_LEFT = (4, 10)
+_LESS = 0.6  # comparisons over the next that are tried
 _MORE_PASSES = 3  # than planned, while they help
 _GAIN = 0.1  # of the misses, for which another pass is worth its time
 # Nanoseconds, measured with 20 to 50 coordinates: of a comparison and of its coordinates, of a pass with
 # lists of 24 and of its coordinates, and how it grows with the lists.
-_PAIR, _PAIR_COORDINATE, _PASS, _PASS_COORDINATE = 1.2, 0.03, 14_000.0, 100.0
+_PAIR, _PAIR_COORDINATE, _PASS, _PASS_COORDINATE = 0.8, 0.008, 6_000.0, 80.0
 _BY_LENGTH = 1.5
 _LEAST = 8  # comparisons per place of a list, without which lists are too poor to begin with
 
@@ -43,22 +43,31 @@ class Plan:
     passes: int
 
 
-def choose_plan(cells: CellIndex, truth: Truth, alone: Effort, width: int, recall: float) -> Plan:
+def choose_plan(cells: CellIndex, truth: Truth, alone: Effort, recall: float) -> Plan:
     """The cheapest plan by what comparisons and passes take, and by what a first pass finds on some rows."""
-    d = cells.points.n_features
+    d, width = cells.points.n_features, truth.k + EXTRA
     pair = _PAIR + _PAIR_COORDINATE * d
     step = (_PASS + _PASS_COORDINATE * d) * (width / 24) ** _BY_LENGTH
     best, least = Plan(alone.pairs, 0), alone.pairs * pair
-    pairs, allowed = alone.pairs // 2, 1 - sure_share(recall, len(truth.rows), truth.k)
-    while pairs > _LEAST * width and pairs * pair + step < alone.pairs * pair:
+    allowed = 1 - sure_share(recall, len(truth.rows), truth.k)
+    for pairs in _fewer(alone.pairs // 2, _LEAST * width):
+        if pairs * pair + step >= least:
+            break
         misses = 1 - found_by_a_pass(cells, truth, width, pairs)
         passes = next((number for number, left in enumerate(_LEFT, 1) if misses <= left * allowed), None)
-        if passes is None:
-            break
-        if pairs * pair + passes * step < least:
+        if passes is not None and pairs * pair + passes * step < least:
             best, least = Plan(pairs, passes), pairs * pair + passes * step
-        pairs = int(_LESS * pairs)
+        if passes == 1:
+            break
     return best
+
+
+def _fewer(most: int, least: int) -> list[int]:
+    """Comparisons to try, ascending: a trial with few is cheap."""
+    pairs = [most]
+    while _LESS * pairs[-1] > least:
+        pairs.append(int(_LESS * pairs[-1]))
+    return pairs[::-1] if most > least else []
 
 
 def found_by_a_pass(cells: CellIndex, truth: Truth, width: int, pairs: int) -> float:
@@ -77,15 +86,18 @@ def found_by_a_pass(cells: CellIndex, truth: Truth, width: int, pairs: int) -> f
 class LinkedLists:
     """Lists of all points that fill up pass by pass."""
 
-    def __init__(self, cells: CellIndex, width: int, pairs: int, progress: Progress = False) -> None:
-        self.cells = cells
+    def __init__(
+        self, cells: CellIndex, width: int, n_links: int, pairs: int, progress: Progress = False
+    ) -> None:
+        """``n_links``: of a list's places, which lead on."""
+        self.cells, self.n_links = cells, min(n_links, width)
         self.pairs = max(pairs, width + 1)
         self.index, self.divergence = cells.compare_all(width, self.pairs, progress)
-        self._before = np.empty((0, width), np.int32)
+        self._before = np.empty((0, self.n_links), np.int32)
 
     def join(self, progress: Progress = False) -> None:
         """Offers every point the links of its links."""
-        listed = self.index.copy()
+        listed = self.index[:, : self.n_links].copy()
         self.cells.join_all(listed, self._before, self.pairs, (self.index, self.divergence), progress)
         self._before = listed
 
@@ -109,7 +121,7 @@ def linked_lists(
     """The lists and what they reach, or None if links do not lead to the recall."""
     choosing, telling = halves
     k = choosing.k
-    lists = LinkedLists(cells, width, plan.pairs, progress)
+    lists = LinkedLists(cells, width, k + EXTRA, plan.pairs, progress)
 
     def is_enough(reached: NDArray[np.intp]) -> bool:
         return surely(reached, k) >= recall and lists.hits(telling).mean() / k >= recall

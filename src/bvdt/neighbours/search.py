@@ -83,7 +83,7 @@ class NeighbourIndex:
         if space is not None:
             cells = space.indexed(rng, self.n_jobs)
             bounded = space.growing.projection.is_bound
-            truth = Truth.by_bounds(cells, space, k, rng) if bounded else Truth.of(lifted, k, rng)
+            truth = Truth.by_bounds(cells, k, rng) if bounded else Truth.of(lifted, k, rng)
         else:
             cells = CellIndex.of(lifted, None, rng, self.n_jobs)
             truth = Truth.by_cells(cells, k, rng)
@@ -96,7 +96,7 @@ class NeighbourIndex:
             reached = measured(cells, telling, effort)
         self.cells, self.effort, self.recall = cells, effort, reached
         width = min(max(effort.ranked if cells.projection else k, k + EXTRA), n - 1)
-        plan = choose_plan(cells, choosing, effort, width, recall)
+        plan = choose_plan(cells, choosing, effort, recall)
         if plan.passes:
             self.plan = plan
             self._by_links = partial(linked_lists, cells, plan, width, (choosing, telling), recall)
