@@ -104,7 +104,13 @@ class NearField:
         if self.given is not None:
             return self.given
         points = np.arange(len(self.indices), dtype=np.int32)
+        self._check_points()
         return np.concatenate([self._divergences(points[rows], None) for rows in _batches(len(points))])
+
+    def _check_points(self) -> None:
+        """ValueError if they are no longer those that were searched."""
+        if self.given is None and self.lifted is not None:
+            self.lifted.unchanged()
 
     def _divergences(self, points: Int, n_jobs: int | None) -> Float:  # (m,) -> (m, k)
         """Those of some points."""
@@ -156,6 +162,7 @@ class NearField:
         All points, if None.
         """
         points = np.arange(len(self.indices), dtype=np.int32) if points is None else points
+        self._check_points()
         weight = np.empty((len(points), self.indices.shape[1]), np.int32)
         sums = RowSums(*np.empty((2, len(points))))
         for rows in _batches(len(points)):
@@ -167,6 +174,7 @@ class NearField:
         """``whole_weights`` of all points, in their own order, but found in another: a tree's reads each
         centre from cache."""
         weight = np.empty(self.indices.shape, np.int32)
+        self._check_points()
         for rows in _batches(len(order)):
             d = self._divergences(order[rows], n_jobs)
             weight[order[rows]], _ = whole_weights(d, self._units, n_jobs)
