@@ -209,7 +209,7 @@ class ForestOperator(WalkOperator):
         return ForestOperator(members, weights=self.weighting, near=self.near, seed=self.seed, kind=self.kind)
 
     def __repr__(self) -> str:
-        near = [] if self.near is None else [f"near={self.near.indices.shape[1]}"]
+        near = [] if self.near is None else [f"near={self.near.k}"]
         return self._describe("ForestOperator", f"n_trees={self.n_trees}", *near)
 
 
