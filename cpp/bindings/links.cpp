@@ -36,10 +36,45 @@ void make_links(Links* self, Matrix<int32_t> indices, Matrix<int32_t> weight, do
     new (self) Links(indices.data(), weight.data(), unit, k, order.data(), n, threads);
 }
 
-Links mean_with_transpose(const Links& self, int threads) {
+// Until it is finished.
+struct Building {
+    std::optional<MeanLinks> links;
+    int64_t k;
+
+    MeanLinks& unfinished() {
+        require(links.has_value(), "MeanLinks needs to be unfinished; it was finished before");
+        return *links;
+    }
+};
+
+void make_mean_links(Building* self, Matrix<int32_t> listed, double unit, Vector<int32_t> order,
+                     int threads) {
     nb::gil_scoped_release release;
     check_threads(threads);
-    return self.mean_with_transpose(threads);
+    const int64_t n = rows(order), k = columns(listed);
+    check_distinct("order", order.data(), n, n);
+    check_matrix("listed", rows(listed), k, n, k);
+    check_indices("listed", listed.data(), n * k, n, threads, -1);
+    new (self) Building{MeanLinks(listed.data(), k, unit, order.data(), n, threads), k};
+}
+
+void weigh_rows(Building& self, int64_t first, Matrix<int32_t> weight) {
+    nb::gil_scoped_release release;
+    MeanLinks& links = self.unfinished();
+    const int64_t n = rows(weight), most = links.n_points();
+    require(first >= 0 && first <= most && n <= most - first, "weights need rows of 0…", most - 1,
+            "; they are of ", n, " from ", first);
+    check_matrix("weights", n, columns(weight), n, self.k);
+    check_indices("weights", weight.data(), n * self.k, int64_t{kMostWeight} + 1, 1);
+    links.weigh(weight.data(), first, first + n, self.k);
+}
+
+Links finish(Building& self, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    MeanLinks links = std::move(self.unfinished());
+    self.links.reset();
+    return std::move(links).finished(threads);
 }
 
 const double* checked(const char* name, const Scale& scale, int64_t n) {
@@ -114,12 +149,15 @@ void register_links(nb::module_& m) {
     auto links = nb::class_<Links>(m, "Links");
     links.def("__init__", &make_links, "listed"_a, "weights"_a, "unit"_a, "order"_a, "threads"_a)
         .def("transposed", &Links::transposed, nb::call_guard<nb::gil_scoped_release>())
-        .def("mean_with_transpose", &mean_with_transpose, "threads"_a)
         .def_prop_ro("unit", &Links::unit)
         .def_prop_ro("first", &viewed<&Links::first>)
         .def_prop_ro("column", &viewed<&Links::column>)
         .def_prop_ro("weight", &viewed<&Links::weight>)
         .def_prop_ro("order", &viewed<&Links::order>);
+    nb::class_<Building>(m, "MeanLinks")
+        .def("__init__", &make_mean_links, "listed"_a, "unit"_a, "order"_a, "threads"_a)
+        .def("weigh", &weigh_rows, "first"_a, "weights"_a)
+        .def("finished", &finish, "threads"_a);
     const auto register_multiply = [&](auto function) {
         links.def("multiply", function, "far"_a.none(), "v"_a, "out"_a.noconvert(),
                   "near_in"_a.none() = nb::none(), "near_out"_a.none() = nb::none(),

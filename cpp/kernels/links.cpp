@@ -79,45 +79,65 @@ Links Links::transposed() const {
     return out;
 }
 
-Links Links::mean_with_transpose(int threads) const {
-    // Of every link whether there is one back. A row has its own links and, behind them, those that come from
-    // rows which it does not link to.
-    const int64_t n = n_points();
-    LargeVector<char> back(column_.size());
-    Links out(order_, unit_ / 2);
+MeanLinks::MeanLinks(const int32_t* listed, int64_t k, double unit, const int32_t* order, int64_t n,
+                     int threads)
+    : links_(std::make_shared<const std::vector<int32_t>>(order, order + n), unit / 2),
+      own_(static_cast<size_t>(n)) {
+    std::vector<int64_t>& first = links_.first_;
+    LargeVector<char> back(static_cast<size_t>(n * k));  // of every link whether there is one back
     parallel_stretches(n, kRows, threads, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i)
-            for (int64_t e = first_[i]; e < first_[i + 1]; ++e) {
-                const int32_t *const list = column_.data() + first_[column_[e]], *const last =
-                                                                                     column_.data() +
-                                                                                     first_[column_[e] + 1];
-                back[e] = std::find(list, last, static_cast<int32_t>(i)) != last;
+        for (int64_t i = begin; i < end; ++i) {
+            const int32_t* const list = listed + i * k;
+            own_[i] = static_cast<int32_t>(std::find(list, list + k, -1) - list);
+            for (int64_t e = 0; e < own_[i]; ++e) {
+                const int32_t* const theirs = listed + list[e] * k;
+                back[i * k + e] = std::find(theirs, theirs + k, static_cast<int32_t>(i)) != theirs + k;
             }
+        }
     });
     for (int64_t i = 0; i < n; ++i) {
-        out.first_[i + 1] += first_[i + 1] - first_[i];
-        for (int64_t e = first_[i]; e < first_[i + 1]; ++e) out.first_[column_[e] + 1] += !back[e];
+        first[i + 1] += own_[i];
+        for (int64_t e = i * k; e < i * k + own_[i]; ++e) first[listed[e] + 1] += !back[e];
     }
-    out.make_room();
+    links_.make_room();
     parallel_stretches(n, kRows, threads, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i)
-            for (int64_t e = first_[i], to = out.first_[i]; e < first_[i + 1]; ++e, ++to) {
-                const int64_t list = first_[column_[e]], last = first_[column_[e] + 1];
-                const int32_t* const found =
-                    std::find(column_.data() + list, column_.data() + (back[e] ? last : list), int32_t(i));
-                const int32_t theirs = back[e] ? weight_[found - column_.data()] : 0;
-                out.column_[to] = column_[e], out.weight_[to] = weight_[e] + theirs;
-            }
+            std::copy_n(listed + i * k, own_[i], links_.column_.data() + first[i]);
     });
-    std::vector<int64_t> next(static_cast<size_t>(n));
-    for (int64_t i = 0; i < n; ++i) next[i] = out.first_[i] + first_[i + 1] - first_[i];
+    std::vector<int32_t> filled(own_);
     for (int64_t i = 0; i < n; ++i)
-        for (int64_t e = first_[i], from = out.first_[i]; e < first_[i + 1]; ++e, ++from)
-            if (!back[e]) {
-                const int64_t to = next[column_[e]]++;
-                out.column_[to] = static_cast<int32_t>(i), out.weight_[to] = out.weight_[from];
+        for (int64_t e = i * k; e < i * k + own_[i]; ++e)
+            if (!back[e]) links_.column_[first[listed[e]] + filled[listed[e]]++] = static_cast<int32_t>(i);
+}
+
+void MeanLinks::weigh(const int32_t* weight, int64_t first, int64_t last, int64_t k) {
+    for (int64_t i = first; i < last; ++i)
+        std::copy_n(weight + (i - first) * k, own_[i], links_.weight_.data() + links_.first_[i]);
+}
+
+Links MeanLinks::finished(int threads) && {
+    const std::vector<int64_t>& first = links_.first_;
+    const int32_t* const column = links_.column_.data();
+    int32_t* const weight = links_.weight_.data();
+    // Where row i has j as a link of its own, or its end.
+    const auto place = [&](int64_t i, int64_t j) {
+        return std::find(column + first[i], column + first[i] + own_[i], static_cast<int32_t>(j)) - column;
+    };
+    // A pair of links is summed by the row that comes first, a link without one back is read by the row it
+    // goes to: no entry is touched by two threads.
+    parallel_stretches(links_.n_points(), kRows, threads, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+            const int64_t tail = first[i] + own_[i];
+            for (int64_t e = first[i]; e < tail; ++e) {
+                if (column[e] < i) continue;
+                const int64_t other = place(column[e], i);
+                if (other == first[column[e]] + own_[column[e]]) continue;
+                weight[e] = weight[other] = weight[e] + weight[other];
             }
-    return out;
+            for (int64_t e = tail; e < first[i + 1]; ++e) weight[e] = weight[place(column[e], i)];
+        }
+    });
+    return std::move(links_);
 }
 
 }  // namespace bvdt

@@ -30,9 +30,6 @@ class Links {
 
     Links transposed() const;
 
-    // The mean with the transpose; entries of a row in no particular order, but always the same.
-    Links mean_with_transpose(int threads) const;
-
     int64_t n_points() const { return static_cast<int64_t>(order_->size()); }
     int64_t n_entries() const { return first_.back(); }
     const std::vector<int32_t>& order() const { return *order_; }
@@ -42,6 +39,7 @@ class Links {
     double unit() const { return unit_; }
 
   private:
+    friend class MeanLinks;
     Links(std::shared_ptr<const std::vector<int32_t>> order, double unit)
         : unit_(unit), order_(std::move(order)), first_(order_->size() + 1) {}
     void make_room();
@@ -51,6 +49,28 @@ class Links {
     std::vector<int64_t> first_;                         // (N + 1,)
     LargeVector<int32_t> column_;                        // (n_entries,)
     LargeVector<int32_t> weight_;                        // (n_entries,) in units
+};
+
+// Makes the mean of links and their transpose. A row has its own links first, as they are listed, and behind
+// them those that come from rows which it does not link to. Weights are told in slices of rows, so that they
+// need not be held beside the links.
+class MeanLinks {
+  public:
+    // From lists (n, k) in the tree's order and numbers, −1 for nobody, which stands at the ends of lists
+    // only.
+    MeanLinks(const int32_t* listed, int64_t k, double unit, const int32_t* order, int64_t n, int threads);
+
+    int64_t n_points() const { return links_.n_points(); }
+
+    // Weights (last − first, k) of these rows' lists, each below 2³⁰.
+    void weigh(const int32_t* weight, int64_t first, int64_t last, int64_t k);
+
+    // Once all rows have their weights.
+    Links finished(int threads) &&;
+
+  private:
+    Links links_;
+    std::vector<int32_t> own_;  // (n,) links of the row itself
 };
 
 }  // namespace bvdt

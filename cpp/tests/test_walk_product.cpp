@@ -18,11 +18,29 @@ struct Lists {
         for (int64_t i = 0; i < n; ++i)
             for (int64_t e = 0; e < k; ++e) {
                 const int64_t j = below(rng, n);
-                const bool free = j != i && dense[i * n + j] == 0 && below(rng, 5);
+                const bool free =
+                    j != i && dense[i * n + j] == 0 && (e == 0 || indices.back() >= 0) && below(rng, 5);
                 indices.push_back(free ? static_cast<int32_t>(j) : -1);
                 weight.push_back(free ? static_cast<int32_t>(1 + below(rng, 1000)) : 0);
                 if (free) dense[i * n + j] = unit * weight.back();
             }
+    }
+
+    // The mean with the transpose, told its weights in two slices.
+    Links mean(const std::vector<int32_t>& order, int64_t k, double unit) const {
+        const auto n = static_cast<int64_t>(order.size());
+        std::vector<int32_t> place(order.size()), listed(indices.size()), weights(indices.size());
+        for (int64_t i = 0; i < n; ++i) place[order[i]] = static_cast<int32_t>(i);
+        for (int64_t i = 0; i < n; ++i)
+            for (int64_t e = 0; e < k; ++e) {
+                const int32_t j = indices[order[i] * k + e];
+                listed[i * k + e] = j < 0 ? -1 : place[j];
+                weights[i * k + e] = weight[order[i] * k + e];
+            }
+        MeanLinks making(listed.data(), k, unit, order.data(), n, 2);
+        making.weigh(weights.data(), 0, n / 2, k);
+        making.weigh(weights.data() + n / 2 * k, n / 2, n, k);
+        return std::move(making).finished(2);
     }
 };
 
@@ -69,7 +87,7 @@ TEST_CASE("near and far field in one product, in either order") {
                                       {subtree, 32'768});
             const Lists lists(rng, n, 5, 0.001);
             const Links links(lists.indices.data(), lists.weight.data(), 0.001, 5, tree.order.data(), n, 2);
-            const Links back = links.transposed(), mean = links.mean_with_transpose(2);
+            const Links back = links.transposed(), mean = lists.mean(tree.order, 5, 0.001);
             const auto a = uniforms(rng, n), b = uniforms(rng, n), c = uniforms(rng, n), d = uniforms(rng, n);
             const WalkScales scales{a.data(), b.data(), c.data(), d.data(), 0.7};
             std::vector<int64_t> place(static_cast<size_t>(n));

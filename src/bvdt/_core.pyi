@@ -529,7 +529,6 @@ class Links:
         threads: int,
     ) -> None: ...
     def transposed(self) -> Links: ...
-    def mean_with_transpose(self, threads: int) -> Links: ...
     def multiply(
         self,
         far: CoarsestProduct | None,
@@ -578,6 +577,24 @@ class Links:
     def column(self) -> _I: ...  # (n_entries,)
     @property
     def weight(self) -> _I: ...  # (n_entries,) in units
+
+class MeanLinks:
+    """Makes the mean of links and their transpose, weights being told in slices of rows."""
+
+    def __init__(
+        self,
+        listed: _I,  # (N, k) in the tree's order and numbers; −1 for nobody, at the ends of rows only
+        unit: float,
+        order: _I,  # (N,)
+        threads: int,
+    ) -> None: ...
+    def weigh(
+        self,
+        first: int,
+        weights: _I,  # (m, k) of rows first … first + m − 1
+    ) -> None: ...
+    def finished(self, threads: int) -> Links:
+        """The links, once; their rows begin with the lists."""
 
 def column_dots(
     a: NDArray[Any],  # (N, k) float32 or float64

@@ -147,7 +147,15 @@ OWN = {
     "Links.step": COLUMNS
     | {name: [shorter] for name in ("near_in", "near_out", "far_in", "far_out", "by", "sums")}
     | {"row": [put(0, -2), put(1, 1), put(-1, BIG), shorter], "given": [narrower]},
-    "Links.mean_with_transpose": {},
+    "MeanLinks": {
+        "listed": [put((0, 0), -2), put((1, 2), N), put((2, 1), BIG), shorter],
+        "order": ORDER + TWICE,
+    },
+    "MeanLinks.weigh": {
+        "first": [always(-1), always(2), always(HUGE)],
+        "weights": [put((0, 0), -1), put((1, 2), 1 << 30), narrower],
+    },
+    "MeanLinks.finished": {},
     "column_dots": {"b": [shorter, narrower], "out": [shorter]},
     "reduce_columns": {"ap": [shorter, narrower], "length": [shorter], "squares": [shorter]},
     "advance_columns": {name: [shorter, narrower] for name in ("f", "p", "r")}

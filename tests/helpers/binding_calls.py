@@ -189,8 +189,18 @@ def multiply_links(**arguments: Any) -> None:
     _core.Links(**links()).multiply(**arguments)
 
 
-def links_mean(**arguments: Any) -> None:
-    _core.Links(**links()).mean_with_transpose(**arguments)
+def mean_links() -> Arguments:
+    return {name: value for name, value in links().items() if name != "weights"}
+
+
+def mean_links_weigh(**arguments: Any) -> None:
+    _core.MeanLinks(**mean_links()).weigh(**arguments)
+
+
+def mean_links_finished(**arguments: Any) -> None:
+    making = _core.MeanLinks(**mean_links())
+    making.weigh(0, links()["weights"])
+    making.finished(**arguments)
 
 
 def column_dots() -> Arguments:
@@ -459,7 +469,9 @@ CALLS: dict[str, Call] = {
     "Links": Call(_core.Links, links),
     "Links.multiply": Call(multiply_links, links_multiply),
     "Links.step": Call(step_links, links_step),
-    "Links.mean_with_transpose": Call(links_mean, lambda: {"threads": 2}),
+    "MeanLinks": Call(_core.MeanLinks, mean_links),
+    "MeanLinks.weigh": Call(mean_links_weigh, lambda: {"first": 1, "weights": links()["weights"][1:]}),
+    "MeanLinks.finished": Call(mean_links_finished, lambda: {"threads": 2}),
     "column_dots": Call(_core.column_dots, column_dots),
     "reduce_columns": Call(_core.reduce_columns, reduce_columns),
     "advance_columns": Call(_core.advance_columns, advance_columns),

@@ -138,3 +138,45 @@ def test_links_both_ways_are_one_entry():
     assert mean.weight.dtype == mean.column.dtype == np.int32
     with pytest.raises(ValueError, match="read-only"):
         mean.weight[0] = 1
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("before", ["nothing", "a product"])
+def test_links_hold_the_lists_of_dense_points(before):
+    """Once the mean is made, lists are the heads of its rows: the same ones, for everybody who asks."""
+    rng = np.random.default_rng(0)
+    lifted = random_lifted("squared_euclidean", N, rng)
+    others = [rng.choice(np.delete(np.arange(N), i), 4, replace=False) for i in range(N)]
+    indices = np.stack(others).astype(np.int32)
+    near = NearField(indices.copy(), None, lifted=lifted)
+    op = ForestOperator((TransitionOperator(lifted, random_tree(N, rng), bandwidth=0.5),), near=near)
+    divergences, weights, Q = near.divergences, near.whole_weights()[0], op.toarray()
+    V = rng.random((N, 3))
+    if before == "a product":
+        assert_allclose(op @ V, Q @ V, atol=1e-13)
+    assert_allclose(op.mean_with_transpose(V), (Q + Q.T) @ V / 2, atol=1e-13)
+    assert not isinstance(near._held, np.ndarray)
+    assert near._held.listed is None
+    assert_array_equal(near.indices, indices)
+    assert_array_equal(near.lists_of(np.array([7, 0], np.int32)), indices[[7, 0]])
+    assert_array_equal(near.divergences, divergences)
+    assert_array_equal(near.whole_weights()[0], weights)
+    assert_array_equal(op.toarray(), Q)
+    again = pickle.loads(pickle.dumps(op))
+    assert_array_equal(again.near.indices, indices)
+    assert_array_equal(again.mean_with_transpose(V), op.mean_with_transpose(V))
+    other = random_tree(N, rng)  # another order, for which links of its own are made
+    turned = ForestOperator((TransitionOperator(lifted, other, bandwidth=0.5),), near=near)
+    Q = turned.toarray()
+    assert_allclose(turned.mean_with_transpose(V), (Q + Q.T) @ V / 2, atol=1e-13)
+    assert_allclose(turned.T @ V, Q.T @ V, atol=1e-13)
+
+
+def test_one_mean_serves_all_walks_in_its_order():
+    op = bvdt.transition_matrix(np.random.default_rng(0).normal(size=(N, 3)), "squared_euclidean", near=5)
+    V = np.random.default_rng(1).random((N, 2))
+    op.mean_with_transpose(V)
+    more = op.add_trees(1)
+    Q = more.toarray()
+    assert_allclose(more.mean_with_transpose(V), (Q + Q.T) @ V / 2, atol=1e-13)
+    assert more._links.mean is op._links.mean

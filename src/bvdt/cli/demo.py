@@ -155,6 +155,6 @@ def _facts(problem: Problem, codes: Any, op: Any) -> list[tuple[str, str]]:
     return [
         (problem.noun, f"{len(codes):,}"),
         ("labels given", f"{int((codes >= 0).sum()):,}"),
-        ("numbers kept for the matrix", f"{op.n_blocks + op.near.indices.size:,}"),
+        ("numbers kept for the matrix", f"{op.n_blocks + op.near.n_points * op.near.k:,}"),
         ("numbers in the matrix", f"{len(codes) ** 2:,}"),
     ]

@@ -84,7 +84,7 @@ def operator_facts(op: WalkOperator) -> dict[str, Any]:
         "trees": len(op.members),
         "depth": max(int(member.tree.depth) for member in op.members),
         "blocks": op.n_blocks,
-        "nearest_kept": 0 if near is None else int(near.indices.shape[1]),
+        "nearest_kept": 0 if near is None else near.k,
         "lower_bound": op.lower_bound,
         "bound_per_row": op.lower_bound / op.shape[0],
     }

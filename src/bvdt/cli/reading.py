@@ -117,5 +117,5 @@ def describe(features: Features, op: WalkOperator) -> str:
     divergence = "" if lifting is None else f", {lifting.divergence.name}"
     trees = f"{len(op.members)} tree" + ("s" if len(op.members) > 1 else "")
     near = getattr(op, "near", None)
-    kept = "" if near is None else f", {near.indices.shape[1]} nearest"
+    kept = "" if near is None else f", {near.k} nearest"
     return f"{features.n_features:,} {names.get(features.kind, 'features')}{scale}{divergence}, {trees}{kept}"

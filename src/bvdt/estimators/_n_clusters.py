@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score
 
 from .._support.arrays import Float
 
@@ -54,6 +52,8 @@ def unit_rows(vectors: Float) -> Float:  # (N, k)
 
 def stability(rows: Float, n_clusters: int, rng: np.random.Generator) -> float:
     """Agreement of the clusters of all points by the means of one random half and of the other."""
+    from sklearn.metrics import adjusted_rand_score  # here, as below: 17 MiB that no other estimator needs
+
     scores = []
     for _ in range(PAIRS):
         halves = np.array_split(rng.permutation(len(rows)), 2)
@@ -67,5 +67,7 @@ def stability(rows: Float, n_clusters: int, rng: np.random.Generator) -> float:
 def _by_half(
     rows: Float, half: NDArray[np.intp], n_clusters: int, rng: np.random.Generator
 ) -> NDArray[np.int32]:
+    from sklearn.cluster import KMeans
+
     seed = int(rng.integers(2**31))
     return np.asarray(KMeans(n_clusters, n_init=3, random_state=seed).fit(rows[half]).predict(rows))

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -209,6 +208,8 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any = None, y: Any = None, *, operator: Any = None) -> SpectralClustering:
         """Cluster the points X, or those of a finished ``operator``; y is ignored."""
+        from sklearn.cluster import KMeans  # 17 MiB that no other estimator needs
+
         op = self._fit_operator(X, operator)
         rng = generator(self.random_state)
         rows = self._rows(op, rng)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
-from sklearn.pipeline import Pipeline
+from typing import TYPE_CHECKING, Any
 
 from . import LabelPropagation
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 # One setting for all corpora of docs/forest.md; the prior is measured in docs/decisions.md.
 DEFAULTS: dict[str, Any] = {
@@ -40,6 +40,9 @@ def text_pipeline(input: str = "counts", **params: Any) -> Pipeline:
     >>> model[-1].transduction_.tolist()
     ['food', 'food', 'cars', 'cars']
     """
+    from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
+    from sklearn.pipeline import Pipeline
+
     steps = {"counts": TfidfTransformer, "text": TfidfVectorizer}
     if input not in steps:
         raise ValueError(f'input needs "counts" or "text"; got {input!r}')

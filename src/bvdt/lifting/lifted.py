@@ -24,10 +24,10 @@ from ..divergences import BregmanDivergence, get
 from .columns import Columns
 from .points import as_points, extremes, refuse_entry
 from .rounding import refuse_rounding
+from .sharing import near_rows, phi_of_rows, refuse_change, stays_as_it_is
 from .smoothing import resolve_smoothing
 
 _BATCH = 1 << 19  # values handled at once: the temporaries stay small beside the data
-_NEAR = 1 << 15  # those handled several times while the CPU keeps them near
 _MIDDLE = 512  # rows that the data's middle is found on
 _PER_FEATURE = 8  # values per feature that are held while sparse data are lifted and cut, at most
 _CSR = ("data", "indices", "indptr")
@@ -85,6 +85,14 @@ class Lifted:
     H: Any  # (N, d)
     base: Float | None = None  # (d,)
     lifting: Lifting | None = None
+    shared: bool = False  # X is the user's own array
+
+    def unchanged(self) -> Lifted:
+        """Itself; ValueError if the user's own array was changed since it was lifted."""
+        if self.shared:
+            assert self.lifting is not None
+            refuse_change(self.X, self.u, self.lifting.divergence)
+        return self
 
     @property
     def n_values(self) -> int:
@@ -151,7 +159,11 @@ class Lifted:
 
 
 def lift(
-    X: Any, divergence: str | BregmanDivergence = "gid", smoothing: float | str | ArrayLike = "auto"
+    X: Any,
+    divergence: str | BregmanDivergence = "gid",
+    smoothing: float | str | ArrayLike = "auto",
+    *,
+    may_share: bool = False,
 ) -> Lifted:
     """Lifted form of dense or sparse points; O(nnz) time and memory for a separable φ.
 
@@ -161,6 +173,8 @@ def lift(
     divergence : a name of ``bvdt.divergences.get`` or an instance.
     smoothing : e of x' = x + e, which moves zeros inside the domain: a number, an array (d,), "background"
         (a share of every feature's mean) or "auto" (none unless a point lies on the domain's edge).
+    may_share : whether a large array of squared Euclidean points that are not far from the origin may be held
+        as it is, instead of a centred copy; ``Lifted.unchanged`` then tells whether it still is.
     """
     divergence = get(divergence)
     given, X = X, as_points(X)
@@ -181,11 +195,14 @@ def lift(
     is_sparse, offset = sparse.issparse(X), None
     if divergence.translation_invariant:
         offset = _far_columns(X) if is_sparse else _middle(X)
+    # A converted array is nobody else's: it is moved where it is, not held twice.
+    own = isinstance(given, np.ndarray) and not is_sparse and not np.may_share_memory(X, given)
+    may_share = may_share and not (own or is_sparse) and X is points
+    if may_share and stays_as_it_is(_some_rows(X), offset, divergence, X.size):
+        return _lift_shared(X, Lifting(divergence, e, 1.0, None, False))
     if offset is None and (is_sparse or not e.any()) and _shares_memory(X, points):
         X = X.copy()  # an operator never changes, whatever happens to the user's data
     lifting = Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse, columns)
-    # A converted array is nobody else's: it is moved where it is, not held twice.
-    own = isinstance(given, np.ndarray) and not is_sparse and not np.may_share_memory(X, given)
     lifted = lifting._lift(X, given, own)
     if not divergence.translation_invariant:
         refuse_rounding(lifted, divergence.name)
@@ -298,13 +315,18 @@ def _lift_dense(X: Float, lifting: Lifting, own: bool) -> Lifted:
 def _lift_centred(X: Float, offset: Float, lifting: Lifting, own: bool) -> Lifted:
     """x = h = the point less the offset: one read of the data, each batch while it is near."""
     centred, u, w = X if own else np.empty_like(X), np.empty(len(X)), np.empty(len(X))
-    step = max(1, _NEAR // X.shape[1])
-    for first in range(0, len(X), step):
-        rows = slice(first, first + step)
+    for rows in near_rows(X):
         x = np.subtract(X[rows], offset, out=centred[rows])
         u[rows] = lifting.divergence.phi_sum(x)
         w[rows] = np.einsum("ij,ij->i", x, x) - u[rows]
     return Lifted(u, w, centred, centred, None, lifting)
+
+
+def _lift_shared(X: Float, lifting: Lifting) -> Lifted:
+    """x = h = the point itself, where the user keeps it: w = ⟨x, x⟩ − u is u."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        u = phi_of_rows(X, lifting.divergence)
+    return _check_finite(Lifted(u, u, X, X, None, lifting, shared=True))
 
 
 def _lift_sparse(X: Any, lifting: Lifting) -> Lifted:

@@ -39,7 +39,9 @@ def transition_matrix(
 
     Parameters
     ----------
-    X : (N, d) array, scipy.sparse matrix or array, or DataFrame of numbers, N ≥ 2.
+    X : (N, d) array, scipy.sparse matrix or array, or DataFrame of numbers, N ≥ 2. A float64 array of 32 MiB
+        or more is not copied where squared Euclidean points need not be centred: what reads it again later
+        refuses one that was changed.
     divergence : a name of ``bvdt.divergences.get`` or an instance.
     bandwidth : a number > 0; "auto" (rows with about 5 effective neighbours); "learn" (maximises the bound).
     smoothing : e of x' = x + e, see ``bvdt.lifting.lift``.
@@ -64,7 +66,7 @@ def transition_matrix(
     >>> (op @ [1.0, 1.0, 0.0, 0.0]).round(3)
     array([0.989, 0.989, 0.02 , 0.02 ])
     """
-    lifted = lift(X, divergence, smoothing)
+    lifted = lift(X, divergence, smoothing, may_share=True)
     n_trees = checked_integer(n_trees, "n_trees", 1)
     near = checked_integer(near, "near", 0, lifted.n_points - 1)
     recall = None if recall is None else checked_recall(recall)

@@ -190,6 +190,7 @@ class ForestOperator(WalkOperator):
 
     def _grow(self, rng: np.random.Generator, progress: Progress) -> TransitionOperator:
         options: dict[str, Any] = {}
+        self.lifted.unchanged()
         if self.kind == "ward":
             options |= varied(self.lifted.n_points, rng) | _known(self.near)
         options |= {"random_state": rng, "n_jobs": self.n_jobs, "progress": progress}
@@ -208,7 +209,7 @@ class ForestOperator(WalkOperator):
         return ForestOperator(members, weights=self.weighting, near=self.near, seed=self.seed, kind=self.kind)
 
     def __repr__(self) -> str:
-        near = [] if self.near is None else [f"near={self.near.indices.shape[1]}"]
+        near = [] if self.near is None else [f"near={self.near.k}"]
         return self._describe("ForestOperator", f"n_trees={self.n_trees}", *near)
 
 

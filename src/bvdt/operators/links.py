@@ -53,8 +53,10 @@ class Links:
     @cached_property
     def mean(self) -> _core.Links:
         """(λS + (λS)ᵀ)/2."""
-        forward = vars(self).get("forward") or self._made()  # which is not kept for this alone
-        return forward.mean_with_transpose(self._threads_to_make)
+        if self.near is None:
+            return self.forward
+        forward = vars(self).get("forward")
+        return self.near.mean_links(self.order, self.n_jobs, self._threads_to_make, forward)
 
     def mean_matrix(self) -> Any:  # CSR (N, N)
         """The same as a sparse matrix, points in the tree's order."""
@@ -68,13 +70,15 @@ class Links:
             indices = weight = np.empty((len(self.order), 0), np.int32)
         else:
             indices = np.ascontiguousarray(self.near.indices, np.int32)
-            weight = self.near.weights_in(self.order, self.n_jobs)
+            weight = np.empty_like(indices)
+            for rows, values in self.near.weights_in(self.order, self.n_jobs):
+                weight[self.order[rows]] = values
         return _core.Links(indices, weight, UNIT, self.order, self._threads_to_make)
 
     @property
     def _threads_to_make(self) -> int:
         """Of what reads the near field a few times."""
-        return n_threads(self.n_jobs, 0 if self.near is None else 8.0 * self.near.indices.size)
+        return n_threads(self.n_jobs, 0 if self.near is None else 8.0 * self.near.n_points * self.near.k)
 
     @property
     def even(self) -> bool:
@@ -89,9 +93,9 @@ class Links:
     def row(self, point: int) -> tuple[Int, Float]:
         """Columns, in the points' own numbers, and entries of a row of λS."""
         assert self.near is not None
-        weight, _ = self.near.whole_weights(np.array([point], np.int32), 1)
-        found = self.near.indices[point] >= 0
-        return self.near.indices[point][found], UNIT * weight[0][found]
+        one = np.array([point], np.int32)
+        listed, weight = self.near.lists_of(one)[0], self.near.whole_weights(one, 1)[0][0]
+        return listed[listed >= 0], UNIT * weight[listed >= 0]
 
     def times(
         self,

@@ -69,17 +69,75 @@ def _batches(n_rows: int) -> Iterator[slice]:
 
 
 @dataclass(frozen=True, eq=False)
+class PlacedLists:
+    """Lists in an order, and in its numbers: an array of their own, or the heads of the rows of links."""
+
+    order: Int  # (N,) point at each place
+    k: int
+    listed: Int | None  # (N, k)
+    links: _core.Links | None = None
+
+    @classmethod
+    def of(cls, indices: Int, order: Int) -> PlacedLists:
+        """From lists of the points, in the points' own numbers."""
+        place, listed = _with_nobody(_inverse(order)), np.empty_like(indices)
+        for rows in _batches(len(order)):
+            listed[rows] = place[indices[order[rows]]]
+        return cls(order, indices.shape[1], listed)
+
+    def rows(self, rows: slice | Int, k: int | None = None) -> Int:  # (m, k)
+        """Lists at some places, or the first k of each."""
+        k = self.k if k is None else k
+        if self.listed is not None:
+            return self.listed[rows, :k]
+        assert self.links is not None
+        return np.asarray(self.links.column[self.links.first[:-1][rows][:, None] + np.arange(k)])
+
+    def by_point(self) -> Int:  # (N, k)
+        """As they were."""
+        indices, point = np.empty((len(self.order), self.k), np.int32), _with_nobody(self.order)
+        for rows in _batches(len(self.order)):
+            indices[self.order[rows]] = point[self.rows(rows)]
+        return indices
+
+
+def _inverse(order: Int) -> Int:
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order), dtype=order.dtype)
+    return place
+
+
+def _with_nobody(numbers: Int) -> Int:
+    """The numbers of 0, 1, …, and −1 for −1."""
+    return np.append(numbers, np.int32(-1))
+
+
 class NearField:
     """The k nearest centres of every point, ascending; −1 and +∞ where fewer were found.
 
-    Dense points' divergences are not held: they are twice the indices' memory, and soon found again.
+    Dense points' divergences are not held: they are twice the indices' memory, and soon found again. Nor are
+    their indices, once links in a tree's order hold them as the heads of their rows.
     """
 
-    indices: Int  # (N, k)
     given: Float | None  # (N, k) divergences; None: those of ``lifted``
-    share: float = SHARE
-    recall: Recall | None = None  # of the lists, as the search measured it; None if it did not
-    lifted: Lifted | None = None
+    share: float
+    recall: Recall | None  # of the lists, as the search measured it; None if it did not
+    lifted: Lifted | None
+
+    def __init__(
+        self,
+        indices: Int,  # (N, k)
+        given: Float | None,
+        share: float = SHARE,
+        recall: Recall | None = None,
+        lifted: Lifted | None = None,
+    ) -> None:
+        self._held: Int | PlacedLists = indices
+        self.n_points, self.k = indices.shape
+        self.given, self.share, self.recall, self.lifted = given, share, recall, lifted
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NearField, (self.indices, self.given, self.share, self.recall, self.lifted)
 
     @classmethod
     def of(
@@ -99,19 +157,39 @@ class NearField:
         return cls(indices, None, recall=reached, lifted=lifted)
 
     @property
+    def indices(self) -> Int:  # (N, k)
+        """The lists, in the points' own order and numbers."""
+        held = self._held
+        return held.by_point() if isinstance(held, PlacedLists) else held
+
+    def lists_of(self, points: Int | slice, k: int | None = None) -> Int:  # (m,) -> (m, k)
+        """Those of some points, or the first k of each."""
+        held, k = self._held, self.k if k is None else k
+        if not isinstance(held, PlacedLists):
+            return held[points, :k]
+        listed = held.rows(_inverse(held.order)[points], k)
+        return np.asarray(_with_nobody(held.order)[listed])
+
+    @property
     def divergences(self) -> Float:  # (N, k)
         """Of the centres from their points."""
         if self.given is not None:
             return self.given
-        points = np.arange(len(self.indices), dtype=np.int32)
-        return np.concatenate([self._divergences(points[rows], None) for rows in _batches(len(points))])
+        indices, points = self.indices, np.arange(self.n_points, dtype=np.int32)
+        self._check_points()
+        parts = [self._divergences(points[rows], indices[rows], None) for rows in _batches(len(points))]
+        return np.concatenate(parts)
 
-    def _divergences(self, points: Int, n_jobs: int | None) -> Float:  # (m,) -> (m, k)
-        """Those of some points."""
+    def _check_points(self) -> None:
+        """ValueError if they are no longer those that were searched."""
+        if self.given is None and self.lifted is not None:
+            self.lifted.unchanged()
+
+    def _divergences(self, points: Int, listed: Int, n_jobs: int | None) -> Float:  # (m,), (m, k) -> (m, k)
+        """Those of some points' lists."""
         if self.given is not None:
             return self.given[points]
         assert self.lifted is not None
-        listed = self.indices[points]
         nobody = listed < 0
         row, centre = np.repeat(points, listed.shape[1]), np.where(nobody, 0, listed).ravel()
         d = pair_divergences(self.lifted, self.lifted, row, centre, n_jobs).reshape(listed.shape)
@@ -120,8 +198,9 @@ class NearField:
 
     @cached_property
     def far_share(self) -> Float:  # (N,)
-        """1 − λ_i."""
-        return np.where(self.indices[:, 0] >= 0, 1.0 - self._units * UNIT, 1.0)
+        """1 − λ_i; one number for all, where all points have a neighbour."""
+        found, far = self.lists_of(slice(None), 1)[:, 0] >= 0, 1.0 - self._units * UNIT
+        return np.broadcast_to(far, self.n_points) if found.all() else np.where(found, far, 1.0)
 
     @property
     def _units(self) -> int:
@@ -133,10 +212,10 @@ class NearField:
         return self._as_matrix(UNIT * self.whole_weights()[0])
 
     def _as_matrix(self, values: NDArray[Any]) -> Any:  # (N, k) -> CSR (N, N)
-        found = self.indices >= 0
+        indices = self.indices
+        found = indices >= 0
         first = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
-        n_points = len(self.indices)
-        return sparse.csr_array((values[found], self.indices[found], first), shape=(n_points, n_points))
+        return sparse.csr_array((values[found], indices[found], first), shape=(self.n_points, self.n_points))
 
     @cached_property
     def symmetric(self) -> Any:
@@ -155,27 +234,64 @@ class NearField:
 
         All points, if None.
         """
-        points = np.arange(len(self.indices), dtype=np.int32) if points is None else points
-        weight = np.empty((len(points), self.indices.shape[1]), np.int32)
+        listed = self.indices if points is None else self.lists_of(points)
+        points = np.arange(self.n_points, dtype=np.int32) if points is None else points
+        self._check_points()
+        weight = np.empty((len(points), self.k), np.int32)
         sums = RowSums(*np.empty((2, len(points))))
         for rows in _batches(len(points)):
-            d = self._divergences(points[rows], n_jobs)
+            d = self._divergences(points[rows], listed[rows], n_jobs)
             weight[rows], (sums.cost[rows], sums.logs[rows]) = whole_weights(d, self._units, n_jobs)
         return weight, sums
 
-    def weights_in(self, order: Int, n_jobs: int | None) -> Int:  # (N,) -> (N, k)
-        """``whole_weights`` of all points, in their own order, but found in another: a tree's reads each
+    def weights_in(self, order: Int, n_jobs: int | None) -> Iterator[tuple[slice, Int]]:
+        """``whole_weights`` of all points, (m, k) for slices of places in an order: a tree's reads each
         centre from cache."""
-        weight = np.empty(self.indices.shape, np.int32)
-        for rows in _batches(len(order)):
-            d = self._divergences(order[rows], n_jobs)
-            weight[order[rows]], _ = whole_weights(d, self._units, n_jobs)
-        return weight
+        return self._weights(self._placed(order), n_jobs)
+
+    def _weights(self, placed: PlacedLists, n_jobs: int | None) -> Iterator[tuple[slice, Int]]:
+        point = _with_nobody(placed.order)
+        self._check_points()
+        for rows in _batches(self.n_points):
+            d = self._divergences(placed.order[rows], point[placed.rows(rows)], n_jobs)
+            yield rows, whole_weights(d, self._units, n_jobs)[0]
+
+    def _placed(self, order: Int) -> PlacedLists:
+        """The lists in an order; dense points' are no longer held in any other."""
+        held = self._held
+        if isinstance(held, PlacedLists) and np.array_equal(held.order, order):
+            return held
+        placed = PlacedLists.of(self.indices, order)
+        if self.given is None and not isinstance(held, PlacedLists):
+            self._held = placed
+        return placed
+
+    def mean_links(
+        self, order: Int, n_jobs: int | None, threads: int, forward: _core.Links | None = None
+    ) -> _core.Links:
+        """(λS + (λS)ᵀ)/2 in an order; they then hold the lists too, unless some are short.
+
+        ``forward``: λS in that order, if it is there.
+        """
+        placed = self._placed(order)
+        if placed.links is not None:
+            return placed.links
+        assert placed.listed is not None
+        making, full = _core.MeanLinks(placed.listed, UNIT, order, threads), placed.listed.min(initial=0) >= 0
+        if forward is not None and full:
+            making.weigh(0, forward.weight.reshape(self.n_points, self.k))
+        else:
+            for rows, weight in self._weights(placed, n_jobs):
+                making.weigh(rows.start, weight)
+        links = making.finished(threads)
+        if self._held is placed and full:
+            self._held = PlacedLists(order, self.k, None, links)
+        return links
 
     @cached_property
     def parts(self) -> NDArray[np.intp]:  # (N,)
         """Number of each point's connected part."""
-        links = self._as_matrix(np.ones(self.indices.shape))
+        links = self._as_matrix(np.ones((self.n_points, self.k)))
         return np.asarray(connected_components(links, directed=False)[1], np.intp)
 
     def row_values(self, bandwidth: float, n_jobs: int | None = None) -> Float:  # (N,)

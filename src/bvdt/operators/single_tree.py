@@ -175,7 +175,7 @@ class TransitionOperator(WalkOperator):
         if blocks == self.n_blocks:
             return self
         finer = refined_blocks(
-            self.lifted,
+            self.lifted.unchanged(),
             self.tree,
             self.partition,
             self.mean_divergence,

@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
-from scipy.spatial.distance import pdist
 
 from .._support.arrays import Float
 from ..operators import ForestOperator, SymmetrizedOperator
@@ -83,6 +81,9 @@ def mixed_parts(
 
 def _nearest_two(places: Float) -> float:  # (c, k)
     """Distance of the two nearest places."""
+    from scipy.spatial import cKDTree  # here: few walks need it, and it takes 4 MiB
+    from scipy.spatial.distance import pdist
+
     if len(places) <= _MOST:
         return float(pdist(places).min())
     return float(cKDTree(places).query(places, 2)[0][:, 1].min())
