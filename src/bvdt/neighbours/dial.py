@@ -209,23 +209,13 @@ def needed_pairs(index: CellIndex, truth: Truth) -> NDArray[np.intp]:  # (m, k)
     return np.asarray(np.take_along_axis(held, np.take_along_axis(place, index.cell_of[truth.indices], 1), 1))
 
 
-def choose_effort(
+def foretold_effort(
     index: CellIndex, truth: Truth, needed: NDArray[np.intp], space: Space | None, recall: float
 ) -> Effort:
-    """The least effort that surely reaches the recall on these rows; ``needed`` as by ``needed_pairs``."""
-    k, n = truth.k, index.lifted.n_points
-    effort = _foretold(index, truth, needed, space, recall)
-    while True:
-        found = index.search_own(truth.rows, k, effort)[1]
-        if surely(truth.hits(found), k) >= recall or (effort.pairs >= n and _ranks_all(index, effort)):
-            return effort
-        effort = more(effort, n)
+    """The cheapest effort by which the cells and the ranks of true neighbours promise the recall.
 
-
-def _foretold(
-    index: CellIndex, truth: Truth, needed: NDArray[np.intp], space: Space | None, recall: float
-) -> Effort:
-    """The cheapest effort by which the cells and the ranks of true neighbours promise the recall."""
+    ``needed`` as by ``needed_pairs``.
+    """
     shares, k = np.linspace(recall, 1, 20), truth.k
     pairs_tried = np.quantile(needed, shares, method="higher").astype(int)
     if space is None:
@@ -244,15 +234,34 @@ def _foretold(
     return Effort(int(pairs_tried[-1]), int(ranked_tried[-1]))
 
 
-def more(effort: Effort, n: int) -> Effort:
+def tried_effort(
+    index: CellIndex, halves: tuple[Truth, Truth], effort: Effort, recall: float
+) -> tuple[Effort, Recall]:
+    """The least effort, from this one on, that surely reaches the recall on rows that choose.
+
+    And what it reaches on those that tell: no less than was asked for, or everything was compared.
+    """
+    choosing, telling = halves
+    n = index.lifted.n_points
+    while not _is_all(index, effort) and surely(_hits(index, choosing, effort), choosing.k) < recall:
+        effort = _more(effort, n)
+    reached = Recall.of(_hits(index, telling, effort), telling.k)
+    while reached.estimate < recall and effort.pairs < n:
+        effort = _more(effort, n)
+        reached = Recall.of(_hits(index, telling, effort), telling.k)
+    return effort, reached
+
+
+def _hits(index: CellIndex, truth: Truth, effort: Effort) -> NDArray[np.intp]:  # (m,)
+    return truth.hits(index.search_own(truth.rows, truth.k, effort)[1])
+
+
+def _more(effort: Effort, n: int) -> Effort:
     """The next effort."""
     return Effort(min(int(MORE * effort.pairs) + 1, n), int(MORE * effort.ranked) + 1)
 
 
-def _ranks_all(index: CellIndex, effort: Effort) -> bool:
-    return index.projection is None or effort.ranked >= index.lifted.n_points - 1
-
-
-def measured(index: CellIndex, truth: Truth, effort: Effort) -> Recall:
-    """What the effort reaches on these rows."""
-    return Recall.of(truth.hits(index.search_own(truth.rows, truth.k, effort)[1]), truth.k)
+def _is_all(index: CellIndex, effort: Effort) -> bool:
+    """Whether no more can be spent."""
+    n = index.lifted.n_points
+    return effort.pairs >= n and (index.projection is None or effort.ranked >= n - 1)

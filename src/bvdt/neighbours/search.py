@@ -16,7 +16,7 @@ from ..lifting import Lifted
 from ..tree import cut_into_chunks
 from .cells import CellIndex, Effort, ranked_again
 from .chunks import search_by_rule, search_sparse
-from .dial import FEW, Truth, choose_effort, choose_space, measured, more, needed_pairs
+from .dial import FEW, Truth, choose_space, foretold_effort, needed_pairs, tried_effort
 from .exact import exact_lists
 from .links import EXTRA, Plan, choose_plan, linked_lists
 from .recall import Recall, surely
@@ -45,11 +45,12 @@ class NeighbourIndex:
         progress: Progress = False,
     ) -> None:
         self.lifted, self.k, self.n_jobs = lifted, k, n_jobs
-        self.recall: Recall | None = Recall.exact()
+        self._recall: Recall | None = Recall.exact()
         self.cells: CellIndex | None = None
         self.effort = Effort(lifted.n_points, k)
         self._lists: tuple[Int, Float] | None = None
         self.plan: Plan | None = None  # where links are cheaper than comparisons
+        self._by_cells: Callable[[], tuple[Effort, Recall]] | None = None
         self._by_links: Callable[[Progress], tuple[tuple[Int, Float], Recall] | None] | None = None
         if recall is not None:
             recall = checked_recall(recall)
@@ -64,7 +65,7 @@ class NeighbourIndex:
 
     def _follow_the_rule(self, rng: np.random.Generator, progress: Progress) -> None:
         """A fixed effort that serves a walk's near field; what it reaches is not measured."""
-        self.recall = None
+        self._recall = None
         if self.lifted.is_sparse:
             self._lists = search_by_rule(self.lifted, self.k, rng, self.n_jobs, progress)
             return
@@ -72,7 +73,7 @@ class NeighbourIndex:
         self.effort = Effort(max(PAIRS, 8 * self.k), self.k)
 
     def _choose_cells(self, recall: float, rng: np.random.Generator) -> None:
-        """Cells and the effort that reaches the recall by rows that choose; what it does, by others."""
+        """Cells and what promises the recall by rows that choose; it is tried when lists are asked for."""
         lifted, k, n = self.lifted, self.k, self.lifted.n_points
         if recall == 1:
             self.cells = CellIndex.of(lifted, None, rng, self.n_jobs)
@@ -87,19 +88,30 @@ class NeighbourIndex:
         else:
             cells = CellIndex.of(lifted, None, rng, self.n_jobs)
             truth = Truth.by_cells(cells, k, rng)
-        choosing, telling = truth.halves()
-        needed = needed_pairs(cells, choosing)
-        effort = choose_effort(cells, choosing, needed, space, recall)
-        reached = measured(cells, telling, effort)
-        while reached.estimate < recall and effort.pairs < n:
-            effort = more(effort, n)
-            reached = measured(cells, telling, effort)
-        self.cells, self.effort, self.recall = cells, effort, reached
+        halves = truth.halves()
+        effort = foretold_effort(cells, halves[0], needed_pairs(cells, halves[0]), space, recall)
+        self.cells, self.effort = cells, effort
+        plan = choose_plan(cells, halves[0], effort, recall)
         width = min(max(effort.ranked if cells.projection else k, k + EXTRA), n - 1)
-        plan = choose_plan(cells, choosing, effort, recall)
         if plan.passes:
-            self.plan = plan
-            self._by_links = partial(linked_lists, cells, plan, width, (choosing, telling), recall)
+            self.plan, self._by_links = plan, partial(linked_lists, cells, plan, width, halves, recall)
+        self._by_cells = partial(tried_effort, cells, halves, effort, recall)
+
+    @property
+    def recall(self) -> Recall | None:
+        """What was reached, or will be, of the lists of all points; None: not measured."""
+        if self._lists is None:
+            self._try_effort()
+        return self._recall
+
+    def _try_effort(self) -> None:
+        """What the effort that was foretold reaches; more is spent where that is too little."""
+        if self._by_cells is None:
+            return
+        self.effort, reached = self._by_cells()
+        self._by_cells = None
+        if self._lists is None:
+            self._recall = reached
 
     def _search_sparse(self, recall: float, rng: np.random.Generator, progress: Progress) -> None:
         lifted, k = self.lifted, self.k
@@ -120,7 +132,7 @@ class NeighbourIndex:
             lambda divergences: surely(hits(divergences), k) >= recall,
             progress,
         )
-        self.recall = Recall.of(telling.hits(self._lists[1][telling.rows]), k)
+        self._recall = Recall.of(telling.hits(self._lists[1][telling.rows]), k)
 
     def own_lists(self, progress: Progress = False) -> tuple[Int, Float]:  # (N, k) ×2
         """Each point's k nearest centres but itself, ascending; −1 and +∞ where fewer were found."""
@@ -131,6 +143,7 @@ class NeighbourIndex:
     def first_lists(self, rows: int) -> tuple[Int, Float]:  # (rows, k) ×2
         """The same of so many first points; the others are centres alone."""
         if self._lists is None and self.cells is not None:
+            self._try_effort()
             return self.cells.search_own(np.arange(rows), self.k, self.effort)
         index, divergence = self.own_lists()
         return index[:rows], divergence[:rows]
@@ -138,8 +151,9 @@ class NeighbourIndex:
     def _search(self, progress: Progress) -> tuple[Int, Float]:
         found = self._by_links(progress) if self._by_links is not None else None
         if found is not None:
-            lists, self.recall = found
+            lists, self._recall = found
             return lists
+        self._try_effort()
         if self.cells is not None:
             return self.cells.search_all(self.k, self.effort, progress)
         if self.lifted.n_points <= ALL_PAIRS:
@@ -150,6 +164,7 @@ class NeighbourIndex:
         """The k nearest centres of other points, lifted alike, by the effort that was chosen or exactly."""
         if self.cells is None:
             return exact_lists(new, self.lifted, k)
+        self._try_effort()
         ranked = self.effort.ranked + max(0, k - self.k)
         return self.cells.search_new(new, k, Effort(self.effort.pairs, ranked))
 
