@@ -11,6 +11,7 @@ namespace bvdt {
 namespace {
 
 constexpr float kLargest = 127;
+constexpr float kMostFine = kLargest * kCoarse;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kFar = 3;  // times the median of the centres' largest coordinates: too far for the step
 
@@ -39,6 +40,25 @@ BVDT_SIMD void round_row(const float* x, int64_t d, float step, int8_t* q, float
         square += value * value, rest += (x[j] - value) * (x[j] - value), total += number;
     }
     squares[0] = square, squares[1] = rest, *sum = total;
+}
+
+// The same in two parts, 128·high + low, with both sums.
+BVDT_SIMD void round_fine(const float* x, int64_t d, float step, int8_t* high, int8_t* low, float* squares,
+                          int32_t* sums) {
+    constexpr int32_t kShift = 128 * kCoarse;  // so that nothing is negative when it is cut
+    float square = 0, rest = 0;
+    int32_t above_sum = 0, below_sum = 0;
+    const float share = 1 / step;
+    BVDT_SIMD_LOOP(reduction(+ : square, rest, above_sum, below_sum))
+    for (int64_t j = 0; j < d; ++j) {
+        const int32_t number = static_cast<int32_t>(x[j] * share + (kShift + 0.5f)) - kShift;
+        const int32_t above = ((number + kShift + kCoarse / 2) / kCoarse) - kShift / kCoarse;
+        const float value = step * static_cast<float>(number);
+        high[j] = static_cast<int8_t>(above), low[j] = static_cast<int8_t>(number - above * kCoarse);
+        square += value * value, rest += (x[j] - value) * (x[j] - value);
+        above_sum += above, below_sum += number - above * kCoarse;
+    }
+    squares[0] = square, squares[1] = rest, sums[0] = above_sum, sums[1] = below_sum;
 }
 
 // Each lane's largest coordinate.
@@ -138,24 +158,17 @@ void ByteRows::round(const float* x, int64_t n_rows, int64_t d) {
 }
 
 void FineRow::round(const float* x, int64_t d) {
-    constexpr float kMost = kLargest * kCoarse;
-    constexpr int32_t kShift = 128;  // so that nothing is negative when it is divided
     const float largest = largest_of(x, d);
-    step = (largest > 0 ? largest : kMost) / kMost;
-    coarse.assign(static_cast<size_t>(quads(d)), 0), fine.assign(coarse.size(), 0);
-    std::vector<int8_t> high(coarse.size() * kQuad, 0), low(high.size(), 0);
-    float square = 0, rest = 0;
-    coarse_sum = fine_sum = 0;
-    for (int64_t j = 0; j < d; ++j) {
-        const int32_t number = static_cast<int32_t>(std::lround(x[j] / step));
-        const int32_t above = (number + kShift * kCoarse + kCoarse / 2) / kCoarse - kShift;
-        high[j] = static_cast<int8_t>(above), low[j] = static_cast<int8_t>(number - above * kCoarse);
-        coarse_sum += high[j], fine_sum += low[j];
-        const float value = step * static_cast<float>(number);
-        square += value * value, rest += (x[j] - value) * (x[j] - value);
-    }
-    std::memcpy(coarse.data(), high.data(), high.size()), std::memcpy(fine.data(), low.data(), low.size());
-    length = kUp * std::sqrt(square), error = kUp * std::sqrt(rest);
+    step = (largest > 0 ? largest : kMostFine) / kMostFine;
+    const size_t width = static_cast<size_t>(quads(d) * kQuad);
+    if (high_.size() != width) high_.assign(width, 0), low_.assign(width, 0);
+    coarse.resize(width / kQuad), fine.resize(width / kQuad);
+    float squares[2];
+    int32_t sums[2];
+    round_fine(x, d, step, high_.data(), low_.data(), squares, sums);
+    std::memcpy(coarse.data(), high_.data(), width), std::memcpy(fine.data(), low_.data(), width);
+    length = kUp * std::sqrt(squares[0]), error = kUp * std::sqrt(squares[1]);
+    coarse_sum = sums[0], fine_sum = sums[1];
 }
 
 }  // namespace bvdt

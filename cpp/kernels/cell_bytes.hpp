@@ -54,6 +54,9 @@ struct FineRow {
     int32_t coarse_sum = 0, fine_sum = 0;
 
     void round(const float* x, int64_t d);
+
+  private:
+    std::vector<int8_t> high_, low_;  // the same, one by one
 };
 
 }  // namespace bvdt

@@ -17,6 +17,14 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kRounding = 1e-6;  // of a divergence, in single precision
 
+// ⟨x, a − b⟩
+BVDT_SIMD double product_with_difference(const double* x, const double* a, const double* b, int64_t d) {
+    double sum = 0;
+    BVDT_SIMD_LOOP(reduction(+ : sum))
+    for (int64_t j = 0; j < d; ++j) sum += x[j] * (a[j] - b[j]);
+    return sum;
+}
+
 // All rows of one group against the cells near to its home.
 struct CellSearch {
     const CellStore& cells;
@@ -146,11 +154,9 @@ struct CellSearch {
 
     // c_B − c_A − ⟨x̄_A, ΔH⟩
     float between(int64_t cell, int64_t to) const {
-        const int64_t d = cells.points.d;
-        double sum = cells.mean_level[to] - cells.mean_level[cell];
-        for (int64_t j = 0; j < d; ++j)
-            sum -= scores.mean_x[j] * (cells.mean_h[to * d + j] - scores.mean_h[j]);
-        return static_cast<float>(cells.scale() * sum);
+        const double along = product_with_difference(scores.mean_x, cells.mean_h.data() + to * cells.points.d,
+                                                     scores.mean_h, cells.points.d);
+        return static_cast<float>(cells.scale() * (cells.mean_level[to] - cells.mean_level[cell] - along));
     }
 
     void ask_for_centres(int64_t a) {

@@ -21,7 +21,7 @@ from ..lifting import Lifted, pair_divergences
 from ..tree import cut_into_chunks
 from .projection import Projection
 
-CELL = 150  # points in a cell, at most
+CELL = 250  # points in a cell, at most
 _QUERIES = 1 << 22  # scores of new rows with cells at once
 
 

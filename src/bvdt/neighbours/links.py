@@ -24,15 +24,16 @@ EXTRA = 9  # places of the lists beyond those that are asked for: more links
 TRIED = 48  # rows that tell what a pass would find
 # Misses that the trial of a first pass may show, over those that are allowed, by the number of passes. It
 # looks at links one way only: passes left 0.2 to 0.5 of its misses, second ones 0.1 to 0.2 (vectors, blobs).
-_LEFT = (4, 10)
-_LESS = 0.6  # comparisons over the next that are tried
+_LEFT = (3, 8)
+_LESS = 0.55  # comparisons over the next that are tried
 _MORE_PASSES = 3  # than planned, while they help
 _GAIN = 0.1  # of the misses, for which another pass is worth its time
 # Nanoseconds, measured with 20 to 50 coordinates: of a comparison and of its coordinates, of a pass with
 # lists of 24 and of its coordinates, and how it grows with the lists.
-_PAIR, _PAIR_COORDINATE, _PASS, _PASS_COORDINATE = 0.8, 0.008, 6_000.0, 80.0
+_PAIR, _PAIR_COORDINATE, _PASS, _PASS_COORDINATE = 0.8, 0.008, 11_000.0, 40.0
 _BY_LENGTH = 1.5
-_LEAST = 8  # comparisons per place of a list, without which lists are too poor to begin with
+# Comparisons per place of a list, and the recall by comparisons, without which lists are too poor to begin with.
+_LEAST, _BEGINNING = 8, 0.65
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,20 @@ class Plan:
     passes: int
 
 
-def choose_plan(cells: CellIndex, truth: Truth, alone: Effort, recall: float) -> Plan:
-    """The cheapest plan by what comparisons and passes take, and by what a first pass finds on some rows."""
+def choose_plan(
+    cells: CellIndex, truth: Truth, needed: NDArray[np.intp], alone: Effort, recall: float
+) -> Plan:
+    """The cheapest plan by what comparisons and passes take, and by what a first pass finds on some rows.
+
+    ``needed`` as by ``needed_pairs``.
+    """
     d, width = cells.points.n_features, truth.k + EXTRA
     pair = _PAIR + _PAIR_COORDINATE * d
     step = (_PASS + _PASS_COORDINATE * d) * (width / 24) ** _BY_LENGTH
     best, least = Plan(alone.pairs, 0), alone.pairs * pair
     allowed = 1 - sure_share(recall, len(truth.rows), truth.k)
-    for pairs in _fewer(alone.pairs // 2, _LEAST * width):
+    least_pairs = max(_LEAST * width, int(np.quantile(needed, _BEGINNING)))
+    for pairs in _fewer(alone.pairs // 2, least_pairs):
         if pairs * pair + step >= least:
             break
         misses = 1 - found_by_a_pass(cells, truth, width, pairs)

@@ -89,9 +89,10 @@ class NeighbourIndex:
             cells = CellIndex.of(lifted, None, rng, self.n_jobs)
             truth = Truth.by_cells(cells, k, rng)
         halves = truth.halves()
-        effort = foretold_effort(cells, halves[0], needed_pairs(cells, halves[0]), space, recall)
+        needed = needed_pairs(cells, halves[0])
+        effort = foretold_effort(cells, halves[0], needed, space, recall)
         self.cells, self.effort = cells, effort
-        plan = choose_plan(cells, halves[0], effort, recall)
+        plan = choose_plan(cells, halves[0], needed, effort, recall)
         width = min(max(effort.ranked if cells.projection else k, k + EXTRA), n - 1)
         if plan.passes:
             self.plan, self._by_links = plan, partial(linked_lists, cells, plan, width, halves, recall)
