@@ -93,7 +93,7 @@ constexpr float kUp = 1.0001f;  // more than a length's own rounding
 }  // namespace
 
 bool multiplies_bytes() {
-#ifdef BVDT_CLONES
+#ifdef BVDT_BYTES
     static const bool does = __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw");
     return does;
 #else

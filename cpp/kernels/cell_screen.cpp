@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#ifdef BVDT_CLONES
+#ifdef BVDT_BYTES
 #include <immintrin.h>
 #endif
 
@@ -36,9 +36,11 @@ BVDT_INLINE void screen_numbers_lanes(const ScreenRows& rows, const ScreenCentre
 BVDT_EACH_WIDTH(screen_numbers, (const ScreenRows& rows, const ScreenCentres& centres, Hits* hits),
                 (rows, centres, hits))
 
-#ifdef BVDT_CLONES
-#define BVDT_BYTES __attribute__((target("avx512f,avx512bw,avx512vnni")))
-
+#ifdef BVDT_BYTES
+#if !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // what its own header leaves open on purpose
+#endif
 BVDT_BYTES void screen_bytes(const ScreenRows& rows, const ScreenCentres& centres, Hits* hits) {
     const int64_t n_quads = quads(centres.d);
     const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
@@ -91,6 +93,9 @@ BVDT_BYTES void add_byte_products(const FineRow& x, float step, const ScreenCent
         _mm512_storeu_ps(out + b * kLanes, sum);
     }
 }
+#if !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 #else
 void add_byte_products(const FineRow&, float, const ScreenCentres&, float*) {}
 void screen_bytes(const ScreenRows&, const ScreenCentres&, Hits*) {}  // no bytes are made

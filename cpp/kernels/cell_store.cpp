@@ -108,7 +108,7 @@ double inverse_spread(const double* values, int64_t n, int64_t d) {
 }  // namespace
 
 CellStore::CellStore(const DensePoints& points_, const double* u_, const double* w_, const int32_t* order,
-                     const int64_t* bounds, int64_t n_cells, int threads)
+                     const int64_t* bounds, int64_t n_cells, int threads, bool by_bytes)
     : points(points_),
       u(u_),
       w(w_),
@@ -121,7 +121,7 @@ CellStore::CellStore(const DensePoints& points_, const double* u_, const double*
     const size_t values = static_cast<size_t>(n * points.d);
     mean_x.assign(values, 0.0), mean_h.assign(values, 0.0), turned.resize(2 * values);
     self.resize(static_cast<size_t>(n)), mean_level.resize(static_cast<size_t>(n));
-    if (multiplies_bytes() && points.d <= kMostCoordinates)
+    if (by_bytes && points.d <= kMostCoordinates)
         bytes.resize(n, first_panel.back(), points.d);
     else
         panels.assign(static_cast<size_t>(first_panel.back() * points.d * kLanes), 0.0f);

@@ -57,7 +57,7 @@ class CellStore {
 
     // Cell c is order[bounds[c] : bounds[c + 1]], not empty; order and bounds are copied.
     CellStore(const DensePoints& points_, const double* u_, const double* w_, const int32_t* order,
-              const int64_t* bounds, int64_t n_cells, int threads);
+              const int64_t* bounds, int64_t n_cells, int threads, bool by_bytes = multiplies_bytes());
 
     int64_t size(int64_t cell) const { return bounds_[cell + 1] - bounds_[cell]; }
     const int32_t* items(int64_t cell) const { return order_.data() + bounds_[cell]; }
