@@ -105,10 +105,15 @@ void check_offsets(const char* name, const int64_t* offsets, int64_t count, cons
         require(false, name, " needs to ascend; ", offsets[broken + 1], " follows ", offsets[broken]);
 }
 
-void check_weights(const double* weight, int64_t count) {
+void check_weights(const double* weight, int64_t count, int threads) {
     const auto holds = [&](int64_t i) { return weight[i] >= kLightest && weight[i] <= kHeaviest; };
-    require_entries(first_broken(count, 1, holds), "weight", weight, "a value from ", kLightest, " to ",
+    require_entries(first_broken(count, threads, holds), "weight", weight, "a value from ", kLightest, " to ",
                     kHeaviest);
+}
+
+void check_shares(const char* name, const double* values, int64_t count, double most) {
+    const auto holds = [&](int64_t i) { return values[i] >= 0 && values[i] <= most; };
+    require_entries(first_broken(count, 1, holds), name, values, "a share in 0…", most);
 }
 
 void check_finite(const char* name, const double* values, int64_t count, int threads) {

@@ -55,7 +55,10 @@ void check_offsets(const char* name, const int64_t* offsets, int64_t count, cons
 
 // Numbers of points: within the range in which Ward's costs, products of two of them in single precision, are
 // neither zero, infinite, nor not a number.
-void check_weights(const double* weight, int64_t count);
+void check_weights(const double* weight, int64_t count, int threads);
+
+// Shares from 0 to `most`.
+void check_shares(const char* name, const double* values, int64_t count, double most);
 
 void check_finite(const char* name, const double* values, int64_t count, int threads);
 

@@ -12,26 +12,31 @@
 namespace bvdt {
 namespace {
 
+struct Levels {  // one entry per level
+    const Vector<double>& smallest_side;
+    const Vector<int64_t>& seed;
+};
+
 template <typename Points>
-NewVector<int64_t> split(const Points& points, const Vector<double>& weight,
-                         const MutableVector<int32_t>& order, const Vector<int64_t>& bounds,
-                         const SplitOptions& options, int threads) {
-    std::vector<int64_t> result;
+nb::tuple split(const Points& points, const Vector<double>& weight, const MutableVector<int32_t>& order,
+                const Vector<int64_t>& bounds, int64_t cap, const Levels& levels, int threads) {
+    SplitBounds result;
     {
         nb::gil_scoped_release release;
         check_threads(threads);
         check_length("weight", rows(weight), points.n, "point");
-        check_weights(weight.data(), points.n);
+        check_weights(weight.data(), points.n, threads);
         check_length("order", rows(order), points.n, "point");
         check_indices("order", order.data(), points.n, points.n, threads);
         check_offsets("bounds", bounds.data(), rows(bounds), {0, points.n, true}, false);
-        require(options.cap >= 1, "cap needs at least 1; it is ", options.cap);
-        require(options.smallest_side >= 0 && options.smallest_side <= 0.5,
-                "smallest_side needs a share in 0…0.5; it is ", options.smallest_side);
-        result = split_level(points, {weight.data(), order.data(), bounds.data(), rows(bounds) - 1}, options,
-                             threads);
+        require(cap >= 1, "cap needs at least 1; it is ", cap);
+        const int64_t n_levels = rows(levels.seed);
+        check_length("smallest_side", rows(levels.smallest_side), n_levels, "level");
+        check_shares("smallest_side", levels.smallest_side.data(), n_levels, 0.5);
+        result = split_levels(points, {weight.data(), order.data(), bounds.data(), rows(bounds) - 1},
+                              {cap, levels.smallest_side.data(), levels.seed.data(), n_levels}, threads);
     }
-    return to_numpy(std::move(result));
+    return nb::make_tuple(to_numpy(std::move(result.bounds)), result.levels);
 }
 
 // The rows of the chunks at hand alone, which are few when a caller goes from slice to slice.
@@ -49,10 +54,10 @@ void ward(const Points& points, int64_t nnz, const Vector<double>& weight, const
     check_offsets("bounds", bounds.data(), rows(bounds), {0, rows(order), false}, false);
     const int64_t n_chunks = rows(bounds) - 1, first = bounds.data()[0];
     const int64_t count = bounds.data()[n_chunks] - first, n_merges = count - n_chunks;
-    check_indices("order", order.data() + first, count, points.n);
+    check_indices("order", order.data() + first, count, points.n, threads);
     check_rows(points, nnz, order.data() + first, count, threads);
     check_length("weight", rows(weight), points.n, "point");
-    check_weights(weight.data(), points.n);
+    check_weights(weight.data(), points.n, threads);
     check_matrix("pairs", rows(pairs), columns(pairs), n_merges, 2);
     check_length("costs", rows(costs), n_merges, "merge");
     ward_chunks(points, {weight.data(), order.data(), bounds.data(), n_chunks, near},
@@ -112,7 +117,7 @@ Groups checked_groups(const Vector<double>& weight, const Vector<int32_t>& group
                       int threads) {
     check_threads(threads);
     check_length("weight", rows(weight), n, "point");
-    check_weights(weight.data(), n);
+    check_weights(weight.data(), n, threads);
     check_length("group", rows(group), n, "point");
     require(n_groups >= 1 && n_groups <= n, "n_groups needs 1…", n, "; it is ", n_groups);
     check_indices("group", group.data(), n, n_groups, threads);
@@ -144,21 +149,22 @@ nb::tuple sparse_means(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<d
 void register_split(nb::module_& m) {
     using namespace nb::literals;
     m.def(
-        "split_level",
+        "split_levels",
         [](Matrix<double> x, Matrix<double> h, Vector<double> weight, MutableVector<int32_t> order,
-           Vector<int64_t> bounds, int64_t cap, double smallest_side, uint64_t seed, int threads) {
-            return split(dense_points(x, h), weight, order, bounds, {cap, smallest_side, seed}, threads);
+           Vector<int64_t> bounds, int64_t cap, Vector<double> smallest_side, Vector<int64_t> seed,
+           int threads) {
+            return split(dense_points(x, h), weight, order, bounds, cap, {smallest_side, seed}, threads);
         },
         "x"_a, "h"_a, "weight"_a, "order"_a.noconvert(), "bounds"_a, "cap"_a, "smallest_side"_a, "seed"_a,
         "threads"_a);
     m.def(
-        "split_level",
+        "split_levels",
         [](Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h, int64_t d,
            Vector<double> weight, MutableVector<int32_t> order, Vector<int64_t> bounds, int64_t cap,
-           double smallest_side, uint64_t seed, int threads) {
+           Vector<double> smallest_side, Vector<int64_t> seed, int threads) {
             check_threads(threads);
-            return split(Csr{indptr, indices, x, h, d}.checked(threads), weight, order, bounds,
-                         {cap, smallest_side, seed}, threads);
+            return split(Csr{indptr, indices, x, h, d}.checked(threads), weight, order, bounds, cap,
+                         {smallest_side, seed}, threads);
         },
         "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "weight"_a, "order"_a.noconvert(), "bounds"_a, "cap"_a,
         "smallest_side"_a, "seed"_a, "threads"_a);

@@ -100,21 +100,24 @@ def anchor_grow(
 # -- Ward trees: 2-means and Ward's criterion in the lifted form -------------------------------------------
 
 @overload
-def split_level(
+def split_levels(
     x: _F,  # (N, d)
     h: _F,  # (N, d)
     weight: _F,  # (N,)
     order: _I,  # (N,) changed: both halves of a segment stay in their old order
     bounds: _L,  # (S+1,) into order
     cap: int,
-    smallest_side: float,
-    seed: int,
+    smallest_side: _F,  # (levels,)
+    seed: _L,  # (levels,)
     threads: int,
-) -> _L:  # (S'+1,)
-    """Cuts every segment of more than ``cap`` points in two; returns the new bounds."""
+) -> tuple[_L, int]:  # (S'+1,)
+    """Cuts every segment of more than ``cap`` points in two, level by level.
+
+    Returns the new bounds and how many levels were needed.
+    """
 
 @overload
-def split_level(
+def split_levels(
     indptr: _L,
     indices: _I,
     x: _F,
@@ -124,10 +127,10 @@ def split_level(
     order: _I,
     bounds: _L,
     cap: int,
-    smallest_side: float,
-    seed: int,
+    smallest_side: _F,
+    seed: _L,
     threads: int,
-) -> _L: ...
+) -> tuple[_L, int]: ...
 @overload
 def ward_chunks(
     x: _F,  # (N, d)

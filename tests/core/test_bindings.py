@@ -91,7 +91,8 @@ SPLIT = {
     "order": ORDER,
     "bounds": [*BOUNDS, put(0, 1), put(-1, N - 1)],
     "cap": [always(0), always(-HUGE)],
-    "smallest_side": [always(-0.1), always(0.6), always(np.nan)],
+    "smallest_side": [put(0, -0.1), put(1, 0.6), put(1, np.nan), shorter],
+    "seed": [shorter],
 }
 WARD = {"order": ORDER, "bounds": BOUNDS, "pairs": [shorter, narrower], "costs": [shorter]}
 MESH = {
@@ -193,8 +194,8 @@ OWN = {
         "child": [put((0, 0), 0), put((1, 1), 1), put((2, 0), 3), put((0, 1), BIG), shorter, narrower],
         "region": [shorter],
     },
-    "split_level dense": SPLIT,
-    "split_level sparse": SPLIT,
+    "split_levels dense": SPLIT,
+    "split_levels sparse": SPLIT,
     "ward_chunks dense": WARD
     | {"near": [put((0, 0), -2), put((1, 1), N), put((-1, 0), BIG), shorter], "limit": [shorter]},
     "ward_chunks sparse": WARD,
@@ -379,7 +380,7 @@ def test_arrays_to_write_to_are_not_converted(name, argument):
 @pytest.mark.parametrize(
     "name",
     [
-        *("anchor_grow sparse", "coarsest_sparse", "pair_dots_sparse", "split_level sparse", "group_means"),
+        *("anchor_grow sparse", "coarsest_sparse", "pair_dots_sparse", "split_levels sparse", "group_means"),
         *("ward_chunks sparse", "chunk_neighbors sparse", "join_neighbors"),
     ],
 )

@@ -312,8 +312,9 @@ def find_regions() -> Arguments:
 # -- Ward trees --------------------------------------------------------------------------------------------
 
 
-def split_level(as_sparse: bool) -> Arguments:
-    options = {"cap": 3, "smallest_side": 0.05, "seed": 7, "threads": 2}
+def split_levels(as_sparse: bool) -> Arguments:
+    levels = {"smallest_side": np.array([0.05, 0.5]), "seed": np.array([7, 8])}
+    options = {"cap": 3, "threads": 2} | levels
     return _points(as_sparse) | {"weight": np.ones(N)} | _chunks() | options
 
 
@@ -476,7 +477,7 @@ CALLS: dict[str, Call] = {
     "read_potential": Call(_core.read_potential, read_potential),
     "move_points": Call(_core.move_points, move_points),
     "find_regions": Call(_core.find_regions, find_regions),
-    **_both(_core.split_level, split_level),
+    **_both(_core.split_levels, split_levels),
     **_both(_core.ward_chunks, ward_chunks),
     "apply_merges": Call(_core.apply_merges, apply_merges),
     "tree_depth": Call(_core.tree_depth, tree_depth),
