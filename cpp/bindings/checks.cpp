@@ -187,19 +187,50 @@ void check_blocks(const int64_t* first, int64_t n_first, const int32_t* other, i
     check_indices("other", other, n_blocks, n_nodes, threads);
 }
 
-void check_pairs(const int32_t* pairs, int64_t count, int64_t n) {
-    check_indices("pairs", pairs, 2 * count, n);
-    std::vector<bool> gone(static_cast<size_t>(n), false);
-    for (int64_t t = 0; t < count; ++t) {
-        const int32_t a = pairs[2 * t], b = pairs[2 * t + 1];
-        require(a != b && !gone[a] && !gone[b], "pairs[", t, "] = (", a, ", ", b,
-                ") names an item that is gone");
-        gone[b] = true;
-    }
+void check_pairs(const int32_t* pairs, const int64_t* bounds, int64_t n_chunks, int threads) {
+    std::vector<int64_t> broken(static_cast<size_t>(n_chunks), -1);
+    const auto gone = [] { return std::vector<uint8_t>{}; };
+    parallel_for(n_chunks, 16, threads, gone, [&](int64_t c, std::vector<uint8_t>& gone_at) {
+        const int64_t size = bounds[c + 1] - bounds[c];
+        gone_at.assign(static_cast<size_t>(size), 0);
+        for (int64_t t = bounds[c] - c; t < bounds[c + 1] - (c + 1) && broken[c] < 0; ++t) {
+            const int64_t a = pairs[2 * t] - bounds[c], b = pairs[2 * t + 1] - bounds[c];
+            if (!is_index(a, size) || !is_index(b, size) || a == b || gone_at[a] || gone_at[b])
+                broken[c] = t;
+            else
+                gone_at[b] = 1;
+        }
+    });
+    for (const int64_t t : broken)
+        if (t >= 0)
+            require(false, "pairs[", t, "] = (", pairs[2 * t], ", ", pairs[2 * t + 1],
+                    ") needs two places in its chunk that are not gone");
 }
 
-void check_linkage(const int32_t* linkage, int64_t n_merges) {
-    const int64_t n = n_merges + 1;
+// Of 2N − 2 entries in 0 … 2N − 3 each is another if all numbers are met. A thread notes those that it meets
+// in bits of its own: they lie all over, and threads would wait for each other's cache lines.
+void check_linkage(const int32_t* linkage, int64_t n_merges, int threads) {
+    const int64_t n = n_merges + 1, count = 2 * n_merges, n_words = (count + 63) / 64;
+    const int64_t length = std::max<int64_t>(1 << 15, (count + threads - 1) / threads);
+    std::vector<std::vector<uint64_t>> met(static_cast<size_t>((count + length - 1) / length));
+    std::atomic<bool> early{true};
+    parallel_stretches(count, length, threads, [&](int64_t first, int64_t last) {
+        std::vector<uint64_t>& bits = met[first / length];
+        bits.assign(static_cast<size_t>(n_words), 0);
+        bool made = true;
+        for (int64_t e = first; e < last; ++e) {
+            made &= is_index(linkage[e], n + e / 2);
+            const uint64_t c = made ? static_cast<uint64_t>(linkage[e]) : 0;
+            bits[c / 64] |= uint64_t{1} << c % 64;
+        }
+        if (!made) early.store(false);
+    });
+    const auto all_met = [&](int64_t word) {
+        uint64_t bits = word + 1 < n_words || count % 64 == 0 ? 0 : ~uint64_t{0} << count % 64;
+        for (const auto& some : met) bits |= some[word];
+        return bits == ~uint64_t{0};
+    };
+    if (early.load() && all_hold(n_words, threads, all_met)) return;
     std::vector<bool> merged(static_cast<size_t>(2 * n - 1), false);
     for (int64_t t = 0; t < n_merges; ++t) {
         const int32_t a = linkage[2 * t], b = linkage[2 * t + 1];

@@ -77,10 +77,11 @@ void check_starts(const int32_t* size, const int32_t* start, int64_t n_nodes);
 void check_blocks(const int64_t* first, int64_t n_first, const int32_t* other, int64_t n_blocks,
                   int64_t n_nodes, int threads);
 
-// Merges of n items of which the second is gone afterwards.
-void check_pairs(const int32_t* pairs, int64_t count, int64_t n);
+// Merges inside chunks, of places of which the second is gone afterwards: chunk c has the places bounds[c] …
+// bounds[c + 1], which have been checked, and one merge fewer.
+void check_pairs(const int32_t* pairs, const int64_t* bounds, int64_t n_chunks, int threads);
 
 // Merges of clusters: point i is cluster i, merge t makes cluster N + t, and each is merged once.
-void check_linkage(const int32_t* linkage, int64_t n_merges);
+void check_linkage(const int32_t* linkage, int64_t n_merges, int threads);
 
 }  // namespace bvdt

@@ -74,18 +74,35 @@ WardNear checked_near(const std::optional<Matrix<int32_t>>& near, const std::opt
     return {near->data(), limit->data(), k};
 }
 
-int64_t merge_items(Matrix<int32_t> pairs, MutableVector<int32_t> cluster, int32_t first_new,
-                    MutableMatrix<int32_t> linkage, MutableVector<int32_t> group) {
-    nb::gil_scoped_release release;
-    const int64_t n = rows(cluster), n_merges = rows(pairs);
-    check_matrix("pairs", n_merges, columns(pairs), n_merges, 2);
-    check_matrix("linkage", rows(linkage), columns(linkage), n_merges, 2);
-    check_length("group", rows(group), n, "item");
-    require(first_new >= 0 && n_merges <= std::numeric_limits<int32_t>::max() - first_new,
-            "first_new needs a number ≥ 0 with room for ", n_merges, " more; it is ", first_new);
-    check_pairs(pairs.data(), n_merges, n);
-    return apply_merges({pairs.data(), n_merges}, {cluster.data(), group.data(), n}, first_new,
-                        linkage.data());
+nb::tuple merge_items(Matrix<int32_t> pairs, Vector<double> costs, Vector<int32_t> order,
+                      Vector<int64_t> bounds, int64_t count, MutableVector<int32_t> cluster,
+                      int32_t first_new, MutableMatrix<int32_t> linkage, MutableVector<int32_t> group,
+                      int threads) {
+    AppliedMerges applied;
+    {
+        nb::gil_scoped_release release;
+        check_threads(threads);
+        const int64_t n = rows(cluster), n_chunks = rows(bounds) - 1, n_merges = n - n_chunks;
+        check_offsets("bounds", bounds.data(), rows(bounds), {0, n, true}, false);
+        check_matrix("pairs", rows(pairs), columns(pairs), n_merges, 2);
+        check_length("costs", rows(costs), n_merges, "merge");
+        check_length("order", rows(order), n, "item");
+        check_length("group", rows(group), n, "item");
+        require(count >= 1, "count needs at least 1; it is ", count);
+        require(rows(linkage) >= n_merges && columns(linkage) == 2, "linkage needs 2 columns and ", n_merges,
+                " rows or more; it has ", columns(linkage), " and ", rows(linkage));
+        require(first_new >= 0 && n_merges <= std::numeric_limits<int32_t>::max() - first_new,
+                "first_new needs a number ≥ 0 with room for ", n_merges, " more; it is ", first_new);
+        check_indices("order", order.data(), n, n, threads);
+        check_indices("cluster", cluster.data(), n, first_new, threads);
+        check_pairs(pairs.data(), bounds.data(), n_chunks, threads);
+        const Merges merges{pairs.data(), costs.data(), order.data(), bounds.data(), n_chunks};
+        const double most = dearest_of_cheapest(costs.data(), n_merges, count, threads);
+        applied =
+            apply_merges(merges, most, {cluster.data(), group.data(), n}, first_new, linkage.data(), threads);
+        require(applied.complete, "order needs each of its ", n, " items once; some are there twice");
+    }
+    return nb::make_tuple(applied.count, to_numpy(std::move(applied.cluster)));
 }
 
 int64_t order_tree(Matrix<int32_t> linkage, MutableVector<int32_t> size, MutableVector<int32_t> order,
@@ -102,7 +119,7 @@ int64_t order_tree(Matrix<int32_t> linkage, MutableVector<int32_t> size, Mutable
     check_length("right", rows(right), 2 * n - 1, "node");
     check_length("parent", rows(parent), 2 * n - 1, "node");
     check_length("start", rows(start), 2 * n - 1, "node");
-    check_linkage(linkage.data(), n - 1);
+    check_linkage(linkage.data(), n - 1, threads);
     const TreeArrays tree{order.data(), size.data(), left.data(), right.data(), parent.data(), start.data()};
     return pre_order(linkage.data(), n - 1, tree, threads);
 }
@@ -125,11 +142,12 @@ Groups checked_groups(const Vector<double>& weight, const Vector<int32_t>& group
 }
 
 void dense_means(Matrix<double> x, Vector<double> weight, Vector<int32_t> group, MutableMatrix<double> means,
-                 int threads) {
+                 MutableVector<double> total, int threads) {
     nb::gil_scoped_release release;
     const Groups groups = checked_groups(weight, group, rows(x), rows(means), threads);
     check_matrix("means", rows(means), columns(means), rows(means), columns(x));
-    group_means(x.data(), rows(x), columns(x), groups, means.data(), threads);
+    check_length("total", rows(total), rows(means), "group");
+    group_means(x.data(), rows(x), columns(x), groups, means.data(), total.data(), threads);
 }
 
 nb::tuple sparse_means(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h,
@@ -201,14 +219,15 @@ void register_ward(nb::module_& m) {
     using namespace nb::literals;
     register_split(m);
     register_chunks(m);
-    m.def("apply_merges", &merge_items, "pairs"_a, "cluster"_a.noconvert(), "first_new"_a,
-          "linkage"_a.noconvert(), "group"_a.noconvert());
+    m.def("apply_merges", &merge_items, "pairs"_a, "costs"_a, "order"_a, "bounds"_a, "count"_a,
+          "cluster"_a.noconvert(), "first_new"_a, "linkage"_a.noconvert(), "group"_a.noconvert(),
+          "threads"_a);
     m.def("pre_order", &order_tree, "linkage"_a, "size"_a.noconvert(), "order"_a.noconvert(),
           "left"_a.noconvert(), "right"_a.noconvert(), "parent"_a.noconvert(), "start"_a.noconvert(),
           "threads"_a);
     m.def("tree_depth", &depth, "size"_a);
     m.def("dense_group_means", &dense_means, "x"_a, "weight"_a, "group"_a, "means"_a.noconvert(),
-          "threads"_a);
+          "total"_a.noconvert(), "threads"_a);
     m.def("group_means", &sparse_means, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "weight"_a, "group"_a,
           "n_groups"_a, "threads"_a);
 }

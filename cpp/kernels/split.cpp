@@ -15,6 +15,7 @@ namespace bvdt {
 namespace {
 
 constexpr int64_t kStretch = 1 << 11;     // points of a large segment that a thread takes at a time
+constexpr int64_t kSmall = 1 << 11;       // up to so many points are always left to one thread
 constexpr int64_t kLarge = 1 << 15;       // more points than these are never left to one thread
 constexpr int64_t kTurns = 4;             // small segments per thread, at least: the last ones end together
 constexpr int64_t kDeltaBytes = 1 << 25;  // of all Δ at a time
@@ -283,7 +284,7 @@ template <typename Points>
 SplitBounds split_levels(const Points& points, const SplitSegments& segments, const SplitOptions& options,
                          int threads) {
     const int64_t share = points.n / (kTurns * threads);
-    const int64_t large = std::max(options.cap, std::min(kLarge, share));
+    const int64_t large = std::max(options.cap, std::clamp(share, kSmall, kLarge));
     std::vector<Segment> level, small;
     const auto put = [&](const Segment& segment, std::vector<Segment>& larger) {
         if (segment.size() > options.cap && segment.level < options.levels)

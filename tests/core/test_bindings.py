@@ -200,10 +200,17 @@ OWN = {
     | {"near": [put((0, 0), -2), put((1, 1), N), put((-1, 0), BIG), shorter], "limit": [shorter]},
     "ward_chunks sparse": WARD,
     "apply_merges": {
-        "pairs": [put((0, 0), -1), put((1, 1), N), put((2, 1), 1), put((2, 0), 2), put((0, 1), 0), narrower],
+        "pairs": [
+            *(put((0, 0), -1), put((1, 1), N), put((2, 1), 1), put((2, 0), 2), put((0, 1), 0)),
+            *(put((2, 1), 4), put((3, 0), 3), shorter, narrower),
+        ],
+        "costs": [shorter],
+        "order": [*ORDER, repeated],
+        "bounds": [*BOUNDS, put(0, 1), put(-1, N - 1)],
+        "count": [always(0), always(-HUGE)],
         "linkage": [shorter, narrower],
         "group": [shorter],
-        "cluster": [shorter],
+        "cluster": [shorter, put(0, -1), put(1, N)],
         "first_new": [always(-1), always(BIG)],
     },
     "tree_depth": {},
@@ -214,7 +221,7 @@ OWN = {
         **{name: [shorter] for name in ("left", "right", "parent", "start")},
     },
     "dense_group_means": GROUPS
-    | {"means": [always(np.zeros((0, D))), always(np.zeros((N + 1, D))), narrower]},
+    | {"means": [always(np.zeros((0, D))), always(np.zeros((N + 1, D))), narrower], "total": [shorter]},
     "group_means": GROUPS | {"n_groups": [always(0), always(-1), always(2), always(N + 1), always(HUGE)]},
     "chunk_neighbors dense": PER_POINT | LISTS | CUT,
     "chunk_neighbors sparse": PER_POINT | LISTS | CUT,

@@ -328,9 +328,16 @@ def ward_chunks(as_sparse: bool) -> Arguments:
 
 
 def apply_merges() -> Arguments:
-    clusters = {"cluster": np.arange(N, dtype=np.int32), "group": np.zeros(N, np.int32)}
-    merges = {"pairs": np.array([[0, 1], [3, 2], [0, 3]], np.int32), "linkage": np.zeros((3, 2), np.int32)}
-    return merges | clusters | {"first_new": N}
+    clusters = {"cluster": np.arange(N, dtype=np.int32), "group": np.zeros(N, np.int32), "first_new": N}
+    pairs = [
+        [0, 1],
+        [3, 2],
+        [0, 3],
+        *([4, place] for place in range(5, N)),
+    ]  # of the places 0 … 3 and the rest
+    merges = {"pairs": np.array(pairs, np.int32), "costs": np.arange(len(pairs), dtype=float), "count": 2}
+    chunks = {"order": np.arange(N, dtype=np.int32)[::-1].copy(), "bounds": np.array([0, 4, N])}
+    return merges | chunks | clusters | {"linkage": np.zeros((len(pairs), 2), np.int32), "threads": 2}
 
 
 def tree_depth() -> Arguments:
@@ -347,7 +354,8 @@ def pre_order() -> Arguments:
 
 def dense_group_means() -> Arguments:
     groups = {"weight": np.ones(N), "group": np.arange(N, dtype=np.int32) % 3}
-    return {"x": _points(False)["x"], "means": np.zeros((3, D)), "threads": 2} | groups
+    filled = {"means": np.zeros((3, D)), "total": np.zeros(3)}
+    return {"x": _points(False)["x"], "threads": 2} | filled | groups
 
 
 def group_means() -> Arguments:

@@ -265,7 +265,9 @@ def test_dense_group_means_are_means(n, n_groups, seed, threads):
     n_groups = min(n, n_groups)
     group = rng.permutation(np.r_[np.arange(n_groups), rng.integers(n_groups, size=n - n_groups)])
     means = np.full((n_groups, 5), np.nan)
-    _core.dense_group_means(x, weight, group.astype(np.int32), means, threads)
+    total = np.full(n_groups, np.nan)
+    _core.dense_group_means(x, weight, group.astype(np.int32), means, total, threads)
+    np.testing.assert_array_equal(total, np.bincount(group, weight, n_groups))
     slow = [np.average(x[group == g], axis=0, weights=weight[group == g]) for g in range(n_groups)]
     np.testing.assert_allclose(means, slow, atol=1e-14)
 

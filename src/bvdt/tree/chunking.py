@@ -32,19 +32,21 @@ class Clusters:
 
     def merged(self, group: Int, n_groups: int, threads: int) -> Clusters:
         """One cluster per group: the weighted means."""
-        weight = np.bincount(group, self.weight, n_groups).astype(np.float64, copy=False)
         if len(self.arrays) > 2:
             call = (*self.arrays, self.weight, group, n_groups, threads)
             means = _core.group_means(*call)
+            weight = np.bincount(group, self.weight, n_groups).astype(np.float64, copy=False)
             return Clusters((*means, self.arrays[-1]), weight)
         x, h = self.arrays
-        mean_x = self._dense_means(x, group, n_groups, threads)
-        mean_h = mean_x if h is x else self._dense_means(h, group, n_groups, threads)
+        weight = np.empty(n_groups)
+        mean_x = self._dense_means(x, group, weight, threads)
+        mean_h = mean_x if h is x else self._dense_means(h, group, weight, threads)
         return Clusters((mean_x, mean_h), weight)
 
-    def _dense_means(self, x: Float, group: Int, n_groups: int, threads: int) -> Float:  # (n_groups, d)
-        means = np.empty((n_groups, x.shape[1]))
-        _core.dense_group_means(x, self.weight, group, means, threads)
+    def _dense_means(self, x: Float, group: Int, weight: Float, threads: int) -> Float:  # (n_groups, d)
+        """Each group's mean; fills ``weight``, too."""
+        means = np.empty((len(weight), x.shape[1]))
+        _core.dense_group_means(x, self.weight, group, means, weight, threads)
         return means
 
 
