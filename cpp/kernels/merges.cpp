@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 #include "large.hpp"
@@ -125,8 +126,12 @@ AppliedMerges apply_merges(const Merges& merges, double most, const Clusters& cl
     };
     const int64_t range = std::max(kStretch, (n + threads - 1) / threads);
     const auto put_by_item = [&](const int32_t* by_place, int32_t* by_item, int64_t first, int64_t last) {
-        for (int64_t s = 0; s < n; ++s)
-            if (order[s] >= first && order[s] < last) by_item[order[s]] = by_place[s];
+        int32_t elsewhere = 0;
+        for (int64_t s = 0; s < n;
+             ++s) {  // the place is chosen, not the branch, which would be guessed wrong
+            const bool is_here = order[s] >= first && order[s] < last;
+            *(is_here ? by_item + order[s] : &elsewhere) = by_place[s];
+        }
     };
     std::vector<int64_t> before(static_cast<size_t>(n_chunks + 1), 0);  // merges of earlier chunks
     each_chunk([&](int64_t c, const std::vector<int64_t>& carried) {
@@ -280,14 +285,21 @@ int64_t tree_depth(const int32_t* size, int64_t n_nodes) {
 // Each thread takes a range of groups, and a group's rows are added in their order whatever the threads.
 void group_means(const double* x, int64_t n, int64_t d, const Groups& groups, double* means, double* total,
                  int threads) {
+    constexpr int64_t ahead = 12;
     const int32_t* of = groups.group;
     const int64_t step = std::max(kFewest, (groups.count + threads - 1) / threads);
     parallel_stretches(groups.count, step, threads, [&](int64_t first, int64_t last) {
+        const std::unique_ptr<int32_t[]> mine(new int32_t[static_cast<size_t>(n + 1)]);  // of these groups
+        int64_t count = 0;
+        for (int64_t i = 0; i < n; ++i) {  // each is noted and some count: no branch to guess wrong
+            mine[count] = static_cast<int32_t>(i);
+            count += of[i] >= first && of[i] < last;
+        }
         std::fill(means + first * d, means + last * d, 0.0), std::fill(total + first, total + last, 0.0);
-        for (int64_t i = 0; i < n; ++i)
-            if (of[i] >= first && of[i] < last) total[of[i]] += groups.weight[i];
-        for (int64_t i = 0; i < n; ++i) {
-            if (of[i] < first || of[i] >= last) continue;
+        for (int64_t s = 0; s < count; ++s) total[of[mine[s]]] += groups.weight[mine[s]];
+        for (int64_t s = 0; s < count; ++s) {
+            const int32_t i = mine[s];
+            if (s + ahead < count) prefetch_row(x + mine[s + ahead] * d, d);
             const double share = groups.weight[i] / total[of[i]];
             const double* row = x + i * d;
             double* mean = means + of[i] * d;
