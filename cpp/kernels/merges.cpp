@@ -181,8 +181,7 @@ AppliedMerges apply_merges(const Merges& merges, double most, const Clusters& cl
 
 namespace {
 
-constexpr int64_t kTop =
-    1 << 12;  // the last so many merges are one thread's; below them subtrees side by side
+constexpr int64_t kTop = 1 << 12;  // the last so many merges are one thread's; subtrees below, all threads'
 
 // A linkage, and the number of points in every cluster.
 class Sizes {

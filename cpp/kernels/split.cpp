@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kStretch = 1 << 11;     // points of a large segment that a thread takes at a time
 constexpr int64_t kSmall = 1 << 11;       // up to so many points are always left to one thread
 constexpr int64_t kLarge = 1 << 15;       // more points than these are never left to one thread
-constexpr int64_t kTurns = 4;             // small segments per thread, at least: the last ones end together
+constexpr int64_t kTurns = 16;            // small segments per thread, at least: the last ones end together
 constexpr int64_t kDeltaBytes = 1 << 25;  // of all Δ at a time
 constexpr int64_t kNearBytes = 1 << 19;   // rows that are brought together, since they stay in the cache
 
