@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -63,8 +62,10 @@ def split(clusters: Clusters, chunk: int, rng: np.random.Generator, threads: int
     n = len(clusters.weight)
     order, bounds, level = np.arange(n, dtype=np.int32), np.array([0, n]), 0
     while np.diff(bounds).max() > chunk:
-        # All at once: how many levels are needed, and so how many seeds, is known afterwards.
-        seeds = copy.deepcopy(rng).integers(2**63, size=_AHEAD)
+        # All at once: how many levels are needed, and so how many seeds are drawn, is known afterwards.
+        state = rng.bit_generator.state
+        seeds = rng.integers(2**63, size=_AHEAD)
+        rng.bit_generator.state = state
         bounds, used = _cut(clusters, chunk, order, bounds, level, seeds, threads)
         rng.integers(2**63, size=used)
         level += used
