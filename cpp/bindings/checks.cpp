@@ -59,6 +59,24 @@ bool is_index(int64_t value, int64_t limit) {
     return static_cast<uint64_t>(value) < static_cast<uint64_t>(limit);
 }
 
+// Whether `count` values, all in 0 … count − 1, are each of these numbers once. A thread notes those that it
+// meets in bits of its own: they lie all over, and threads would wait for each other's cache lines.
+bool are_all_met(const int32_t* values, int64_t count, int threads) {
+    const int64_t n_words = (count + 63) / 64;
+    const int64_t length = std::max<int64_t>(1 << 15, (count + threads - 1) / threads);
+    std::vector<std::vector<uint64_t>> met(static_cast<size_t>((count + length - 1) / length));
+    parallel_stretches(count, length, threads, [&](int64_t first, int64_t last) {
+        std::vector<uint64_t>& bits = met[first / length];
+        bits.assign(static_cast<size_t>(n_words), 0);
+        for (int64_t i = first; i < last; ++i) bits[values[i] / 64] |= uint64_t{1} << values[i] % 64;
+    });
+    return all_hold(n_words, threads, [&](int64_t word) {
+        uint64_t bits = word + 1 < n_words || count % 64 == 0 ? 0 : ~uint64_t{0} << count % 64;
+        for (const auto& some : met) bits |= some[word];
+        return bits == ~uint64_t{0};
+    });
+}
+
 }  // namespace
 
 void check_threads(int threads) { require(threads >= 1, "threads needs at least 1; it is ", threads); }
@@ -85,6 +103,11 @@ void check_distinct(const char* name, const int32_t* values, int64_t count, int6
         require(!met[values[i]], name, " needs each index once; ", values[i], " is there twice");
         met[values[i]] = true;
     }
+}
+
+void check_permutation(const char* name, const int32_t* values, int64_t count, int threads) {
+    check_indices(name, values, count, count, threads);
+    if (!are_all_met(values, count, threads)) check_distinct(name, values, count, count);
 }
 
 void check_offsets(const char* name, const int64_t* offsets, int64_t count, const Ends& ends,
@@ -207,30 +230,10 @@ void check_pairs(const int32_t* pairs, const int64_t* bounds, int64_t n_chunks, 
                     ") needs two places in its chunk that are not gone");
 }
 
-// Of 2N − 2 entries in 0 … 2N − 3 each is another if all numbers are met. A thread notes those that it meets
-// in bits of its own: they lie all over, and threads would wait for each other's cache lines.
 void check_linkage(const int32_t* linkage, int64_t n_merges, int threads) {
-    const int64_t n = n_merges + 1, count = 2 * n_merges, n_words = (count + 63) / 64;
-    const int64_t length = std::max<int64_t>(1 << 15, (count + threads - 1) / threads);
-    std::vector<std::vector<uint64_t>> met(static_cast<size_t>((count + length - 1) / length));
-    std::atomic<bool> early{true};
-    parallel_stretches(count, length, threads, [&](int64_t first, int64_t last) {
-        std::vector<uint64_t>& bits = met[first / length];
-        bits.assign(static_cast<size_t>(n_words), 0);
-        bool made = true;
-        for (int64_t e = first; e < last; ++e) {
-            made &= is_index(linkage[e], n + e / 2);
-            const uint64_t c = made ? static_cast<uint64_t>(linkage[e]) : 0;
-            bits[c / 64] |= uint64_t{1} << c % 64;
-        }
-        if (!made) early.store(false);
-    });
-    const auto all_met = [&](int64_t word) {
-        uint64_t bits = word + 1 < n_words || count % 64 == 0 ? 0 : ~uint64_t{0} << count % 64;
-        for (const auto& some : met) bits |= some[word];
-        return bits == ~uint64_t{0};
-    };
-    if (early.load() && all_hold(n_words, threads, all_met)) return;
+    const int64_t n = n_merges + 1;
+    const auto is_made = [&](int64_t e) { return is_index(linkage[e], n + e / 2); };
+    if (all_hold(2 * n_merges, threads, is_made) && are_all_met(linkage, 2 * n_merges, threads)) return;
     std::vector<bool> merged(static_cast<size_t>(2 * n - 1), false);
     for (int64_t t = 0; t < n_merges; ++t) {
         const int32_t a = linkage[2 * t], b = linkage[2 * t + 1];

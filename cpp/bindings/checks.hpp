@@ -45,6 +45,9 @@ void check_indices(const char* name, const int32_t* values, int64_t count, int64
 // Each of 0 … limit − 1 at most once.
 void check_distinct(const char* name, const int32_t* values, int64_t count, int64_t limit);
 
+// Each of 0 … count − 1 once.
+void check_permutation(const char* name, const int32_t* values, int64_t count, int threads);
+
 // Offsets that start at `first` or later, ascend, strictly or not, and end at `last` or before.
 struct Ends {
     int64_t first, last;

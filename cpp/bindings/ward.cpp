@@ -93,14 +93,13 @@ nb::tuple merge_items(Matrix<int32_t> pairs, Vector<double> costs, Vector<int32_
                 " rows or more; it has ", columns(linkage), " and ", rows(linkage));
         require(first_new >= 0 && n_merges <= std::numeric_limits<int32_t>::max() - first_new,
                 "first_new needs a number ≥ 0 with room for ", n_merges, " more; it is ", first_new);
-        check_indices("order", order.data(), n, n, threads);
+        check_permutation("order", order.data(), n, threads);
         check_indices("cluster", cluster.data(), n, first_new, threads);
         check_pairs(pairs.data(), bounds.data(), n_chunks, threads);
         const Merges merges{pairs.data(), costs.data(), order.data(), bounds.data(), n_chunks};
         const double most = dearest_of_cheapest(costs.data(), n_merges, count, threads);
         applied =
             apply_merges(merges, most, {cluster.data(), group.data(), n}, first_new, linkage.data(), threads);
-        require(applied.complete, "order needs each of its ", n, " items once; some are there twice");
     }
     return nb::make_tuple(applied.count, to_numpy(std::move(applied.cluster)));
 }

@@ -1,7 +1,6 @@
 #include "merges.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -149,16 +148,12 @@ AppliedMerges apply_merges(const Merges& merges, double most, const Clusters& cl
         }
     });
     std::vector<int64_t> staying(static_cast<size_t>((n + range - 1) / range));  // in earlier ranges
-    std::atomic<bool> complete{true};
     parallel_stretches(n, range, threads, [&](int64_t first, int64_t last) {
-        constexpr int32_t absent = -2;
-        std::fill(cluster + first, cluster + last, absent);
         put_by_item(by_place.data(), cluster, first, last);
-        if (std::find(cluster + first, cluster + last, absent) != cluster + last) complete.store(false);
         staying[first / range] =
             std::count_if(cluster + first, cluster + last, [](int32_t number) { return number >= 0; });
     });
-    AppliedMerges applied{before.back(), complete.load(), {}};
+    AppliedMerges applied{before.back(), {}};
     applied.cluster.resize(static_cast<size_t>(std::accumulate(staying.begin(), staying.end(), int64_t{0})));
     std::exclusive_scan(staying.begin(), staying.end(), staying.begin(), int64_t{0});
     parallel_stretches(n, range, threads, [&](int64_t first, int64_t last) {

@@ -25,7 +25,6 @@ struct Clusters {
 
 struct AppliedMerges {
     int64_t count;
-    bool complete;                 // each item was in the order, and so once; else nothing else is right
     std::vector<int32_t> cluster;  // numbers of the remaining clusters
 };
 
