@@ -22,7 +22,7 @@ STAGES = {
     "tf-idf": ["rivals.ours:tf_idf"],
     "lift": ["bvdt.operators.build:lift"],
     "split": ["bvdt.tree.ward:split", "bvdt.tree.chunking:split"],
-    "ward": ["bvdt.tree.ward:_merge_chunks", "bvdt.tree.ward:_cheapest"],
+    "ward": ["bvdt.tree.ward:_merge_chunks", "bvdt.tree.ward:_carry_out"],
     "means": ["bvdt.tree.ward:Clusters.merged"],
     "tree": ["bvdt.operators.forest:BUILDERS.ward"],
     "near field": ["bvdt.operators.near_field:NearField.of"],

@@ -59,6 +59,24 @@ bool is_index(int64_t value, int64_t limit) {
     return static_cast<uint64_t>(value) < static_cast<uint64_t>(limit);
 }
 
+// Whether `count` values, all in 0 … count − 1, are each of these numbers once. A thread notes those that it
+// meets in bits of its own: they lie all over, and threads would wait for each other's cache lines.
+bool are_all_met(const int32_t* values, int64_t count, int threads) {
+    const int64_t n_words = (count + 63) / 64;
+    const int64_t length = std::max<int64_t>(1 << 15, (count + threads - 1) / threads);
+    std::vector<std::vector<uint64_t>> met(static_cast<size_t>((count + length - 1) / length));
+    parallel_stretches(count, length, threads, [&](int64_t first, int64_t last) {
+        std::vector<uint64_t>& bits = met[first / length];
+        bits.assign(static_cast<size_t>(n_words), 0);
+        for (int64_t i = first; i < last; ++i) bits[values[i] / 64] |= uint64_t{1} << values[i] % 64;
+    });
+    return all_hold(n_words, threads, [&](int64_t word) {
+        uint64_t bits = word + 1 < n_words || count % 64 == 0 ? 0 : ~uint64_t{0} << count % 64;
+        for (const auto& some : met) bits |= some[word];
+        return bits == ~uint64_t{0};
+    });
+}
+
 }  // namespace
 
 void check_threads(int threads) { require(threads >= 1, "threads needs at least 1; it is ", threads); }
@@ -87,6 +105,11 @@ void check_distinct(const char* name, const int32_t* values, int64_t count, int6
     }
 }
 
+void check_permutation(const char* name, const int32_t* values, int64_t count, int threads) {
+    check_indices(name, values, count, count, threads);
+    if (!are_all_met(values, count, threads)) check_distinct(name, values, count, count);
+}
+
 void check_offsets(const char* name, const int64_t* offsets, int64_t count, const Ends& ends,
                    bool may_be_equal) {
     require(count >= 2, name, " needs at least 2 entries; it has ", count);
@@ -105,10 +128,15 @@ void check_offsets(const char* name, const int64_t* offsets, int64_t count, cons
         require(false, name, " needs to ascend; ", offsets[broken + 1], " follows ", offsets[broken]);
 }
 
-void check_weights(const double* weight, int64_t count) {
+void check_weights(const double* weight, int64_t count, int threads) {
     const auto holds = [&](int64_t i) { return weight[i] >= kLightest && weight[i] <= kHeaviest; };
-    require_entries(first_broken(count, 1, holds), "weight", weight, "a value from ", kLightest, " to ",
+    require_entries(first_broken(count, threads, holds), "weight", weight, "a value from ", kLightest, " to ",
                     kHeaviest);
+}
+
+void check_shares(const char* name, const double* values, int64_t count, double most) {
+    const auto holds = [&](int64_t i) { return values[i] >= 0 && values[i] <= most; };
+    require_entries(first_broken(count, 1, holds), name, values, "a share in 0…", most);
 }
 
 void check_finite(const char* name, const double* values, int64_t count, int threads) {
@@ -182,19 +210,30 @@ void check_blocks(const int64_t* first, int64_t n_first, const int32_t* other, i
     check_indices("other", other, n_blocks, n_nodes, threads);
 }
 
-void check_pairs(const int32_t* pairs, int64_t count, int64_t n) {
-    check_indices("pairs", pairs, 2 * count, n);
-    std::vector<bool> gone(static_cast<size_t>(n), false);
-    for (int64_t t = 0; t < count; ++t) {
-        const int32_t a = pairs[2 * t], b = pairs[2 * t + 1];
-        require(a != b && !gone[a] && !gone[b], "pairs[", t, "] = (", a, ", ", b,
-                ") names an item that is gone");
-        gone[b] = true;
-    }
+void check_pairs(const int32_t* pairs, const int64_t* bounds, int64_t n_chunks, int threads) {
+    std::vector<int64_t> broken(static_cast<size_t>(n_chunks), -1);
+    const auto gone = [] { return std::vector<uint8_t>{}; };
+    parallel_for(n_chunks, 16, threads, gone, [&](int64_t c, std::vector<uint8_t>& gone_at) {
+        const int64_t size = bounds[c + 1] - bounds[c];
+        gone_at.assign(static_cast<size_t>(size), 0);
+        for (int64_t t = bounds[c] - c; t < bounds[c + 1] - (c + 1) && broken[c] < 0; ++t) {
+            const int64_t a = pairs[2 * t] - bounds[c], b = pairs[2 * t + 1] - bounds[c];
+            if (!is_index(a, size) || !is_index(b, size) || a == b || gone_at[a] || gone_at[b])
+                broken[c] = t;
+            else
+                gone_at[b] = 1;
+        }
+    });
+    for (const int64_t t : broken)
+        if (t >= 0)
+            require(false, "pairs[", t, "] = (", pairs[2 * t], ", ", pairs[2 * t + 1],
+                    ") needs two places in its chunk that are not gone");
 }
 
-void check_linkage(const int32_t* linkage, int64_t n_merges) {
+void check_linkage(const int32_t* linkage, int64_t n_merges, int threads) {
     const int64_t n = n_merges + 1;
+    const auto is_made = [&](int64_t e) { return is_index(linkage[e], n + e / 2); };
+    if (all_hold(2 * n_merges, threads, is_made) && are_all_met(linkage, 2 * n_merges, threads)) return;
     std::vector<bool> merged(static_cast<size_t>(2 * n - 1), false);
     for (int64_t t = 0; t < n_merges; ++t) {
         const int32_t a = linkage[2 * t], b = linkage[2 * t + 1];

@@ -45,6 +45,9 @@ void check_indices(const char* name, const int32_t* values, int64_t count, int64
 // Each of 0 … limit − 1 at most once.
 void check_distinct(const char* name, const int32_t* values, int64_t count, int64_t limit);
 
+// Each of 0 … count − 1 once.
+void check_permutation(const char* name, const int32_t* values, int64_t count, int threads);
+
 // Offsets that start at `first` or later, ascend, strictly or not, and end at `last` or before.
 struct Ends {
     int64_t first, last;
@@ -55,7 +58,10 @@ void check_offsets(const char* name, const int64_t* offsets, int64_t count, cons
 
 // Numbers of points: within the range in which Ward's costs, products of two of them in single precision, are
 // neither zero, infinite, nor not a number.
-void check_weights(const double* weight, int64_t count);
+void check_weights(const double* weight, int64_t count, int threads);
+
+// Shares from 0 to `most`.
+void check_shares(const char* name, const double* values, int64_t count, double most);
 
 void check_finite(const char* name, const double* values, int64_t count, int threads);
 
@@ -74,10 +80,11 @@ void check_starts(const int32_t* size, const int32_t* start, int64_t n_nodes);
 void check_blocks(const int64_t* first, int64_t n_first, const int32_t* other, int64_t n_blocks,
                   int64_t n_nodes, int threads);
 
-// Merges of n items of which the second is gone afterwards.
-void check_pairs(const int32_t* pairs, int64_t count, int64_t n);
+// Merges inside chunks, of places of which the second is gone afterwards: chunk c has the places bounds[c] …
+// bounds[c + 1], which have been checked, and one merge fewer.
+void check_pairs(const int32_t* pairs, const int64_t* bounds, int64_t n_chunks, int threads);
 
 // Merges of clusters: point i is cluster i, merge t makes cluster N + t, and each is merged once.
-void check_linkage(const int32_t* linkage, int64_t n_merges);
+void check_linkage(const int32_t* linkage, int64_t n_merges, int threads);
 
 }  // namespace bvdt

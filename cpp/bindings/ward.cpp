@@ -12,26 +12,31 @@
 namespace bvdt {
 namespace {
 
+struct Levels {  // one entry per level
+    const Vector<double>& smallest_side;
+    const Vector<int64_t>& seed;
+};
+
 template <typename Points>
-NewVector<int64_t> split(const Points& points, const Vector<double>& weight,
-                         const MutableVector<int32_t>& order, const Vector<int64_t>& bounds,
-                         const SplitOptions& options, int threads) {
-    std::vector<int64_t> result;
+nb::tuple split(const Points& points, const Vector<double>& weight, const MutableVector<int32_t>& order,
+                const Vector<int64_t>& bounds, int64_t cap, const Levels& levels, int threads) {
+    SplitBounds result;
     {
         nb::gil_scoped_release release;
         check_threads(threads);
         check_length("weight", rows(weight), points.n, "point");
-        check_weights(weight.data(), points.n);
+        check_weights(weight.data(), points.n, threads);
         check_length("order", rows(order), points.n, "point");
         check_indices("order", order.data(), points.n, points.n, threads);
         check_offsets("bounds", bounds.data(), rows(bounds), {0, points.n, true}, false);
-        require(options.cap >= 1, "cap needs at least 1; it is ", options.cap);
-        require(options.smallest_side >= 0 && options.smallest_side <= 0.5,
-                "smallest_side needs a share in 0…0.5; it is ", options.smallest_side);
-        result = split_level(points, {weight.data(), order.data(), bounds.data(), rows(bounds) - 1}, options,
-                             threads);
+        require(cap >= 1, "cap needs at least 1; it is ", cap);
+        const int64_t n_levels = rows(levels.seed);
+        check_length("smallest_side", rows(levels.smallest_side), n_levels, "level");
+        check_shares("smallest_side", levels.smallest_side.data(), n_levels, 0.5);
+        result = split_levels(points, {weight.data(), order.data(), bounds.data(), rows(bounds) - 1},
+                              {cap, levels.smallest_side.data(), levels.seed.data(), n_levels}, threads);
     }
-    return to_numpy(std::move(result));
+    return nb::make_tuple(to_numpy(std::move(result.bounds)), result.levels);
 }
 
 // The rows of the chunks at hand alone, which are few when a caller goes from slice to slice.
@@ -49,10 +54,10 @@ void ward(const Points& points, int64_t nnz, const Vector<double>& weight, const
     check_offsets("bounds", bounds.data(), rows(bounds), {0, rows(order), false}, false);
     const int64_t n_chunks = rows(bounds) - 1, first = bounds.data()[0];
     const int64_t count = bounds.data()[n_chunks] - first, n_merges = count - n_chunks;
-    check_indices("order", order.data() + first, count, points.n);
+    check_indices("order", order.data() + first, count, points.n, threads);
     check_rows(points, nnz, order.data() + first, count, threads);
     check_length("weight", rows(weight), points.n, "point");
-    check_weights(weight.data(), points.n);
+    check_weights(weight.data(), points.n, threads);
     check_matrix("pairs", rows(pairs), columns(pairs), n_merges, 2);
     check_length("costs", rows(costs), n_merges, "merge");
     ward_chunks(points, {weight.data(), order.data(), bounds.data(), n_chunks, near},
@@ -69,18 +74,34 @@ WardNear checked_near(const std::optional<Matrix<int32_t>>& near, const std::opt
     return {near->data(), limit->data(), k};
 }
 
-int64_t merge_items(Matrix<int32_t> pairs, MutableVector<int32_t> cluster, int32_t first_new,
-                    MutableMatrix<int32_t> linkage, MutableVector<int32_t> group) {
-    nb::gil_scoped_release release;
-    const int64_t n = rows(cluster), n_merges = rows(pairs);
-    check_matrix("pairs", n_merges, columns(pairs), n_merges, 2);
-    check_matrix("linkage", rows(linkage), columns(linkage), n_merges, 2);
-    check_length("group", rows(group), n, "item");
-    require(first_new >= 0 && n_merges <= std::numeric_limits<int32_t>::max() - first_new,
-            "first_new needs a number ≥ 0 with room for ", n_merges, " more; it is ", first_new);
-    check_pairs(pairs.data(), n_merges, n);
-    return apply_merges({pairs.data(), n_merges}, {cluster.data(), group.data(), n}, first_new,
-                        linkage.data());
+nb::tuple merge_items(Matrix<int32_t> pairs, Vector<double> costs, Vector<int32_t> order,
+                      Vector<int64_t> bounds, int64_t count, MutableVector<int32_t> cluster,
+                      int32_t first_new, MutableMatrix<int32_t> linkage, MutableVector<int32_t> group,
+                      int threads) {
+    AppliedMerges applied;
+    {
+        nb::gil_scoped_release release;
+        check_threads(threads);
+        const int64_t n = rows(cluster), n_chunks = rows(bounds) - 1, n_merges = n - n_chunks;
+        check_offsets("bounds", bounds.data(), rows(bounds), {0, n, true}, false);
+        check_matrix("pairs", rows(pairs), columns(pairs), n_merges, 2);
+        check_length("costs", rows(costs), n_merges, "merge");
+        check_length("order", rows(order), n, "item");
+        check_length("group", rows(group), n, "item");
+        require(count >= 1, "count needs at least 1; it is ", count);
+        require(rows(linkage) >= n_merges && columns(linkage) == 2, "linkage needs 2 columns and ", n_merges,
+                " rows or more; it has ", columns(linkage), " and ", rows(linkage));
+        require(first_new >= 0 && n_merges <= std::numeric_limits<int32_t>::max() - first_new,
+                "first_new needs a number ≥ 0 with room for ", n_merges, " more; it is ", first_new);
+        check_permutation("order", order.data(), n, threads);
+        check_indices("cluster", cluster.data(), n, first_new, threads);
+        check_pairs(pairs.data(), bounds.data(), n_chunks, threads);
+        const Merges merges{pairs.data(), costs.data(), order.data(), bounds.data(), n_chunks};
+        const double most = dearest_of_cheapest(costs.data(), n_merges, count, threads);
+        applied =
+            apply_merges(merges, most, {cluster.data(), group.data(), n}, first_new, linkage.data(), threads);
+    }
+    return nb::make_tuple(applied.count, to_numpy(std::move(applied.cluster)));
 }
 
 int64_t order_tree(Matrix<int32_t> linkage, MutableVector<int32_t> size, MutableVector<int32_t> order,
@@ -97,7 +118,7 @@ int64_t order_tree(Matrix<int32_t> linkage, MutableVector<int32_t> size, Mutable
     check_length("right", rows(right), 2 * n - 1, "node");
     check_length("parent", rows(parent), 2 * n - 1, "node");
     check_length("start", rows(start), 2 * n - 1, "node");
-    check_linkage(linkage.data(), n - 1);
+    check_linkage(linkage.data(), n - 1, threads);
     const TreeArrays tree{order.data(), size.data(), left.data(), right.data(), parent.data(), start.data()};
     return pre_order(linkage.data(), n - 1, tree, threads);
 }
@@ -112,7 +133,7 @@ Groups checked_groups(const Vector<double>& weight, const Vector<int32_t>& group
                       int threads) {
     check_threads(threads);
     check_length("weight", rows(weight), n, "point");
-    check_weights(weight.data(), n);
+    check_weights(weight.data(), n, threads);
     check_length("group", rows(group), n, "point");
     require(n_groups >= 1 && n_groups <= n, "n_groups needs 1…", n, "; it is ", n_groups);
     check_indices("group", group.data(), n, n_groups, threads);
@@ -120,11 +141,12 @@ Groups checked_groups(const Vector<double>& weight, const Vector<int32_t>& group
 }
 
 void dense_means(Matrix<double> x, Vector<double> weight, Vector<int32_t> group, MutableMatrix<double> means,
-                 int threads) {
+                 MutableVector<double> total, int threads) {
     nb::gil_scoped_release release;
     const Groups groups = checked_groups(weight, group, rows(x), rows(means), threads);
     check_matrix("means", rows(means), columns(means), rows(means), columns(x));
-    group_means(x.data(), rows(x), columns(x), groups, means.data(), threads);
+    check_length("total", rows(total), rows(means), "group");
+    group_means(x.data(), rows(x), columns(x), groups, means.data(), total.data(), threads);
 }
 
 nb::tuple sparse_means(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h,
@@ -144,21 +166,22 @@ nb::tuple sparse_means(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<d
 void register_split(nb::module_& m) {
     using namespace nb::literals;
     m.def(
-        "split_level",
+        "split_levels",
         [](Matrix<double> x, Matrix<double> h, Vector<double> weight, MutableVector<int32_t> order,
-           Vector<int64_t> bounds, int64_t cap, double smallest_side, uint64_t seed, int threads) {
-            return split(dense_points(x, h), weight, order, bounds, {cap, smallest_side, seed}, threads);
+           Vector<int64_t> bounds, int64_t cap, Vector<double> smallest_side, Vector<int64_t> seed,
+           int threads) {
+            return split(dense_points(x, h), weight, order, bounds, cap, {smallest_side, seed}, threads);
         },
         "x"_a, "h"_a, "weight"_a, "order"_a.noconvert(), "bounds"_a, "cap"_a, "smallest_side"_a, "seed"_a,
         "threads"_a);
     m.def(
-        "split_level",
+        "split_levels",
         [](Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h, int64_t d,
            Vector<double> weight, MutableVector<int32_t> order, Vector<int64_t> bounds, int64_t cap,
-           double smallest_side, uint64_t seed, int threads) {
+           Vector<double> smallest_side, Vector<int64_t> seed, int threads) {
             check_threads(threads);
-            return split(Csr{indptr, indices, x, h, d}.checked(threads), weight, order, bounds,
-                         {cap, smallest_side, seed}, threads);
+            return split(Csr{indptr, indices, x, h, d}.checked(threads), weight, order, bounds, cap,
+                         {smallest_side, seed}, threads);
         },
         "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "weight"_a, "order"_a.noconvert(), "bounds"_a, "cap"_a,
         "smallest_side"_a, "seed"_a, "threads"_a);
@@ -195,14 +218,15 @@ void register_ward(nb::module_& m) {
     using namespace nb::literals;
     register_split(m);
     register_chunks(m);
-    m.def("apply_merges", &merge_items, "pairs"_a, "cluster"_a.noconvert(), "first_new"_a,
-          "linkage"_a.noconvert(), "group"_a.noconvert());
+    m.def("apply_merges", &merge_items, "pairs"_a, "costs"_a, "order"_a, "bounds"_a, "count"_a,
+          "cluster"_a.noconvert(), "first_new"_a, "linkage"_a.noconvert(), "group"_a.noconvert(),
+          "threads"_a);
     m.def("pre_order", &order_tree, "linkage"_a, "size"_a.noconvert(), "order"_a.noconvert(),
           "left"_a.noconvert(), "right"_a.noconvert(), "parent"_a.noconvert(), "start"_a.noconvert(),
           "threads"_a);
     m.def("tree_depth", &depth, "size"_a);
     m.def("dense_group_means", &dense_means, "x"_a, "weight"_a, "group"_a, "means"_a.noconvert(),
-          "threads"_a);
+          "total"_a.noconvert(), "threads"_a);
     m.def("group_means", &sparse_means, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "weight"_a, "group"_a,
           "n_groups"_a, "threads"_a);
 }

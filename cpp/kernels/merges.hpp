@@ -8,20 +8,33 @@
 
 namespace bvdt {
 
+// Of chunks, as ward.hpp makes them: items are known by their places in the order.
 struct Merges {
-    const int32_t* pairs;  // (count, 2) items, each gone after it was second; the first stands for both
-    int64_t count;
+    const int32_t* pairs;  // (n − n_chunks, 2) places, gone after they were second; the first stands for both
+    const double* costs;   // (n − n_chunks,) not less for a parent than for its child
+    const int32_t* order;  // (n,) the items, each once
+    const int64_t* bounds;  // (n_chunks + 1,) chunk c is order[bounds[c] : bounds[c + 1]], from 0 to n
+    int64_t n_chunks;
 };
 
 struct Clusters {
-    int32_t* cluster;  // (n,) number of each item's cluster, changed: the remaining ones come first
+    int32_t* cluster;  // (n,) number of each item's cluster, changed
     int32_t* group;    // (n,) filled: each item's place among the remaining clusters
     int64_t n;
 };
 
-// Carries out merges of items in the given order: linkage (count, 2) receives the merged clusters' numbers,
-// the new one being first_new, first_new + 1, …. Returns how many clusters remain.
-int64_t apply_merges(const Merges& merges, const Clusters& clusters, int32_t first_new, int32_t* linkage);
+struct AppliedMerges {
+    int64_t count;
+    std::vector<int32_t> cluster;  // numbers of the remaining clusters
+};
+
+// The cost of the last of the `count` cheapest merges, 1 or more; infinite if there are no more than these.
+double dearest_of_cheapest(const double* costs, int64_t n, int64_t count, int threads);
+
+// Carries out the merges that cost no more than `most`, in their order: linkage (count, 2) receives the
+// merged clusters' numbers, the new one being first_new, first_new + 1, ….
+AppliedMerges apply_merges(const Merges& merges, double most, const Clusters& clusters, int32_t first_new,
+                           int32_t* linkage, int threads);
 
 // A tree in pre-order: the points in the order of its leaves (N,), and per node (2N − 1,) its size, children,
 // −1 for a leaf's, parent, −1 for the root's, and the number of leaves before it.
@@ -42,8 +55,9 @@ struct Groups {
     int64_t count;
 };
 
-// Weighted mean of each group's rows of x (n, d): means (count, d).
-void group_means(const double* x, int64_t n, int64_t d, const Groups& groups, double* means, int threads);
+// Weighted mean of each group's rows of x (n, d): means (count, d), and the groups' weights: total (count,).
+void group_means(const double* x, int64_t n, int64_t d, const Groups& groups, double* means, double* total,
+                 int threads);
 
 struct SparseMeans {
     std::vector<int64_t> indptr;

@@ -3,323 +3,326 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
+#include "large.hpp"
 #include "parallel.hpp"
 #include "random.hpp"
+#include "two_means.hpp"
 
 namespace bvdt {
 namespace {
 
-constexpr int64_t kSample = 512;  // at most so many points, and a quarter of the segment, find its centres
-constexpr int kIterations = 3;    // of 2-means on the sample
-constexpr int kAttempts = 6;      // to cut the sample, each without the few far points of the one before
-constexpr double kFar = 8;        // deviations between a few points and the others from which on they are far
+constexpr int64_t kStretch = 1 << 11;     // points of a large segment that a thread takes at a time
+constexpr int64_t kSmall = 1 << 11;       // up to so many points are always left to one thread
+constexpr int64_t kLarge = 1 << 15;       // more points than these are never left to one thread
+constexpr int64_t kTurns = 16;            // small segments per thread, at least: the last ones end together
+constexpr int64_t kDeltaBytes = 1 << 25;  // of all Δ at a time
+constexpr int64_t kNearBytes = 1 << 19;   // rows that are brought together, since they stay in the cache
 
-struct Border {
-    double at = 0;
-    bool found = false;
+struct Segment {
+    int64_t first, last, level;
+    int64_t size() const { return last - first; }
 };
 
-// Side means of the projections, weighted; their midpoint is the border.
-Border midpoint(const std::vector<double>& p, const std::vector<uint8_t>& side,
-                const std::vector<double>& weight) {
-    double sum[2] = {0, 0}, total[2] = {0, 0};
-    for (size_t s = 0; s < p.size(); ++s) sum[side[s]] += weight[s] * p[s], total[side[s]] += weight[s];
-    if (total[0] <= 0 || total[1] <= 0) return {};
-    return {0.5 * (sum[0] / total[0] + sum[1] / total[1]), true};
+uint64_t seed_of(const SplitOptions& options, const Segment& segment) {
+    return mix(static_cast<uint64_t>(options.seed[segment.level]), static_cast<uint64_t>(segment.first));
 }
 
-// -- Δ of one split, and projections p_i = ⟨x_i, Δh⟩ + ⟨h_i, Δx⟩ onto it -----------------------------------
-
-// p[s] += ⟨x of ids[s], onto⟩
-BVDT_SIMD void add_dots(const double* x, const int32_t* ids, int64_t count, int64_t d, const double* onto,
-                        double* p) {
-    constexpr int64_t ahead = 12;
-    for (int64_t s = 0; s < count; ++s) {
-        if (s + ahead < count) prefetch_row(x + ids[s + ahead] * d, d);
-        p[s] += dot<Order::kAnyLanes>(x + ids[s] * d, onto, d);
-    }
+int64_t count_low(const double* p, int64_t n, double at) {
+    return std::count_if(p, p + n, [at](double v) { return v <= at; });
 }
 
-struct DenseDelta {
-    const DensePoints& points;
-    std::vector<double> x, h;  // (d,); for self-dual data only x is kept
-
-    explicit DenseDelta(const DensePoints& points_)
-        : points(points_), x(static_cast<size_t>(points_.d)), h(x.size()) {}
-
-    bool self_dual() const { return points.x == points.h; }
-    void add(const int32_t* ids, const double* scale, int64_t count) {
-        for (int64_t s = 0; s < count; ++s) {
-            add_scaled(x.data(), points.x + ids[s] * points.d, scale[s], points.d);
-            if (!self_dual()) add_scaled(h.data(), points.h + ids[s] * points.d, scale[s], points.d);
-        }
-    }
-    void project(const int32_t* ids, int64_t count, double* p) const {
-        std::fill_n(p, count, 0.0);
-        if (self_dual()) {
-            add_dots(points.x, ids, count, points.d, x.data(), p);
-            for (int64_t s = 0; s < count; ++s) p[s] *= 2;
-        } else {
-            add_dots(points.x, ids, count, points.d, h.data(), p);
-            add_dots(points.h, ids, count, points.d, x.data(), p);
-        }
-    }
-    void clear(const std::vector<int32_t>&) {
-        std::fill(x.begin(), x.end(), 0.0), std::fill(h.begin(), h.end(), 0.0);
-    }
-};
-
-struct SparseDelta {
-    const SparsePoints& points;
-    std::vector<Pair> value;  // (d,)
-
-    explicit SparseDelta(const SparsePoints& points_)
-        : points(points_), value(static_cast<size_t>(points_.d)) {}
-
-    void add(const int32_t* ids, const double* scale, int64_t count) {
-        for (int64_t s = 0; s < count; ++s) points.add_to(ids[s], scale[s], value.data());
-    }
-    void project(const int32_t* ids, int64_t count, double* p) const {
-        for (int64_t s = 0; s < count; ++s) p[s] = points.dot_both(ids[s], value.data());
-    }
-    void clear(const std::vector<int32_t>& ids) {
-        for (int32_t id : ids) points.clear(id, value.data());
-    }
-};
-
-DenseDelta delta_for(const DensePoints& points) { return DenseDelta(points); }
-SparseDelta delta_for(const SparsePoints& points) { return SparseDelta(points); }
-
-// -- 2-means on a sample of a segment ----------------------------------------------------------------------
-
-template <typename Points>
-struct Splitter {
-    using Delta = decltype(delta_for(std::declval<const Points&>()));
-
-    const Points& points;
-    const double* weight;
-    Delta delta;  // zero between uses
-    std::vector<double> p, sample_weight, share;
-    std::vector<uint8_t> side;
-    std::vector<int32_t> sample;
-
-    Splitter(const Points& points_, const double* weight_)
-        : points(points_), weight(weight_), delta(delta_for(points_)) {}
-
-    void choose_sample(const int32_t* segment, int64_t n, Random& random) {
-        const int64_t count = std::min({n, kSample, std::max<int64_t>(64, n / 4)});
-        std::vector<int32_t> chosen(static_cast<size_t>(count));
-        for (int64_t s = 0; s < count; ++s)  // one from each of equal stretches
-            chosen[s] = segment[n == count ? s : (s * n + random.below(n)) / count];
-        take(std::move(chosen));
-    }
-
-    void take(std::vector<int32_t> ids) {
-        sample = std::move(ids);
-        sample_weight.resize(sample.size());
-        for (size_t s = 0; s < sample.size(); ++s) sample_weight[s] = weight[sample[s]];
-    }
-
-    // The sample's points of one side only.
-    void keep(uint8_t which) {
-        std::vector<int32_t> kept;
-        for (size_t s = 0; s < sample.size(); ++s)
-            if (side[s] == which) kept.push_back(sample[s]);
-        take(std::move(kept));
-    }
-
-    void project() {
-        p.resize(sample.size());
-        delta.project(sample.data(), static_cast<int64_t>(sample.size()), p.data());
-    }
-
-    void add(int32_t id, double scale) { delta.add(&id, &scale, 1); }
-
-    void clear() { delta.clear(sample); }
-
-    // Two seeds, the second chosen far from the first (in proportion to the symmetrised divergence); the
-    // first border lies where both are equally near.
-    bool seed(Random& random) {
-        const int64_t n = static_cast<int64_t>(sample.size());
-        const int32_t first = sample[random.pick(sample_weight)];
-        add(first, 1.0);
-        project();
-        const double own = points.self_dot(first);
-        std::vector<double> far(sample.size());
-        for (int64_t s = 0; s < n; ++s)
-            far[s] = sample_weight[s] * std::max(0.0, own + points.self_dot(sample[s]) - p[s]);
-        if (std::accumulate(far.begin(), far.end(), 0.0) <= 0) return clear(), false;
-        const int32_t second = sample[random.pick(far)];
-        add(second, -1.0);
-        project();
-        const double at = own - points.self_dot(second);
-        side.resize(sample.size());
-        for (int64_t s = 0; s < n; ++s) side[s] = p[s] > at;
-        clear();
-        return true;
-    }
-
-    // Leaves Δ in `delta` and returns the border; not found when the sample's points cannot be told apart.
-    // A few far points would draw it between them and all others, again at every level and in every tree:
-    // a far side with less than the smallest share of the sample is left out, and the rest is cut.
-    Border find(const int32_t* segment, int64_t n, double smallest_side, Random& random) {
-        choose_sample(segment, n, random);
-        const std::vector<int32_t> whole = sample;
-        for (int attempt = 0; attempt < kAttempts; ++attempt) {
-            const Border border = cut_sample(random);
-            if (!border.found) break;
-            const int64_t above = std::count(side.begin(), side.end(), 1);
-            const int64_t below = static_cast<int64_t>(sample.size()) - above;
-            if (static_cast<double>(std::min(above, below)) >=
-                    smallest_side * static_cast<double>(whole.size()) ||
-                !is_far(above > below))
-                return border;
-            clear();
-            keep(above > below);
-        }
-        clear();
-        take(whole);
-        return cut_sample(random);
-    }
-
-    // Whether the other side's mean lies many deviations of `side` away from it, along Δ.
-    bool is_far(bool side_kept) const {
-        double sum[2] = {0, 0}, total[2] = {0, 0}, squares = 0;
-        for (size_t s = 0; s < sample.size(); ++s)
-            sum[side[s]] += sample_weight[s] * p[s], total[side[s]] += sample_weight[s];
-        const double mean = sum[side_kept] / total[side_kept];
-        for (size_t s = 0; s < sample.size(); ++s)
-            if (side[s] == side_kept) squares += sample_weight[s] * (p[s] - mean) * (p[s] - mean);
-        const double gap = sum[!side_kept] / total[!side_kept] - mean;
-        return gap * gap > kFar * kFar * squares / total[side_kept];
-    }
-
-    // As `find`, on the sample as it is.
-    Border cut_sample(Random& random) {
-        if (!seed(random)) return {};
-        Border border;
-        for (int it = 0; it < kIterations; ++it) {
-            double total[2] = {0, 0};
-            for (size_t s = 0; s < sample.size(); ++s) total[side[s]] += sample_weight[s];
-            if (total[0] <= 0 || total[1] <= 0) return clear(), Border{};
-            if (it > 0) clear();
-            share.resize(sample.size());
-            for (size_t s = 0; s < sample.size(); ++s)
-                share[s] = (side[s] ? 1.0 : -1.0) * sample_weight[s] / total[side[s]];
-            delta.add(sample.data(), share.data(), static_cast<int64_t>(sample.size()));
-            project();
-            border = midpoint(p, side, sample_weight);
-            bool changed = false;
-            for (size_t s = 0; s < sample.size(); ++s) {
-                const uint8_t now = p[s] > border.at;
-                changed |= now != side[s];
-                side[s] = now;
-            }
-            if (!changed) break;
-        }
-        return border;
-    }
-};
-
-constexpr int64_t kStretch = 1 << 14;  // points that a thread counts or sorts at a time
-
-// How many of each stretch lie at or below `at`.
-std::vector<int64_t> count_low(const double* p, int64_t n, double at, int threads) {
-    std::vector<int64_t> low(static_cast<size_t>((n + kStretch - 1) / kStretch));
-    parallel_stretches(n, kStretch, threads, [&](int64_t first, int64_t last) {
-        low[first / kStretch] = std::count_if(p + first, p + last, [at](double v) { return v <= at; });
-    });
-    return low;
-}
-
-// Where to cut a segment along its projections: at the border, unless that leaves a side with less than the
-// smallest share (values that grow tenfold from point to point), then at that share.
-double balanced_threshold(const double* p, int64_t n, double at, double smallest_side, int threads) {
-    const std::vector<int64_t> counts = count_low(p, n, at, threads);
-    const int64_t above = n - std::accumulate(counts.begin(), counts.end(), int64_t{0});
-    const int64_t least = std::max<int64_t>(1, static_cast<int64_t>(smallest_side * n));
-    if (above >= least && n - above >= least) return at;
-    const int64_t rank = above < least ? n - least : least;
+// Where to cut a segment along its projections, of which `low` are at or below the border: there, unless that
+// leaves a side with less than the smallest share (values that grow tenfold from point to point), then at
+// that share.
+double balanced_threshold(const double* p, int64_t n, double at, int64_t low, double smallest_side) {
+    const int64_t least = std::max<int64_t>(1, static_cast<int64_t>(smallest_side * static_cast<double>(n)));
+    if (low >= least && n - low >= least) return at;
+    const int64_t rank = n - low < least ? n - least : least;
     std::vector<double> sorted(p, p + n);
     std::nth_element(sorted.begin(), sorted.begin() + rank - 1, sorted.end());
     return sorted[rank - 1];
 }
 
-// Reorders the segment: points at or below the threshold first, both sides in their old order. Returns the
-// cut. Each stretch knows from the counts before it where its points go.
-int64_t divide(int32_t* segment, const double* p, int64_t n, double threshold, int threads) {
-    std::vector<int64_t> low = count_low(p, n, threshold, threads);
-    const int64_t cut = std::accumulate(low.begin(), low.end(), int64_t{0});
-    std::exclusive_scan(low.begin(), low.end(), low.begin(), int64_t{0});
-    const std::unique_ptr<int32_t[]> sorted(new int32_t[static_cast<size_t>(n)]);
-    parallel_stretches(n, kStretch, threads, [&](int64_t first, int64_t last) {
-        int64_t below = low[first / kStretch], above = cut + first - below;
-        for (int64_t s = first; s < last; ++s) {  // both are written and one counts: no branch to guess wrong
-            const int32_t point = segment[s];
-            const bool is_low = p[s] <= threshold;
-            sorted[is_low ? below : above] = point;
-            below += is_low, above += !is_low;
-        }
-    });
-    parallel_stretches(n, kStretch, threads, [&](int64_t first, int64_t last) {
-        std::copy(sorted.get() + first, sorted.get() + last, segment + first);
-    });
-    return cut > 0 && cut < n ? cut : n / 2;  // indistinguishable points: cut evenly
+// Points at or below the threshold go to `below` and on, the others to `above` and on, in their old order.
+void divide(const int32_t* points, const double* p, int64_t n, double threshold, int32_t* below,
+            int32_t* above) {
+    for (int64_t s = 0; s < n; ++s) {  // the place is chosen, not the branch, which would be guessed wrong
+        const bool is_low = p[s] <= threshold;
+        *(is_low ? below : above) = points[s];
+        below += is_low, above += !is_low;
+    }
 }
 
+int64_t cut_at(int64_t low, int64_t n) {
+    return low > 0 && low < n ? low : n / 2;
+}  // of equal points: evenly
+
+// -- small segments: one thread cuts each of them down to its last level
+// -------------------------------------
+
+struct Cuts {
+    std::vector<int64_t> at;
+    int64_t levels = 0;  // that were needed
+};
+
+// The rows of some points side by side.
+struct NearRows {
+    std::vector<double> x, h, weight;
+    std::vector<int32_t> order;
+    DensePoints points{};
+
+    void bring(const DensePoints& from, const double* weight_of, const int32_t* ids, int64_t n) {
+        const size_t values = static_cast<size_t>(n * from.d);
+        const bool self_dual = from.x == from.h;
+        x.resize(std::max(x.size(), values)), h.resize(self_dual ? 0 : x.size());
+        weight.resize(static_cast<size_t>(n)), order.resize(static_cast<size_t>(n));
+        for (int64_t s = 0; s < n; ++s) {
+            std::copy_n(from.x + ids[s] * from.d, from.d, x.data() + s * from.d);
+            if (!self_dual) std::copy_n(from.h + ids[s] * from.d, from.d, h.data() + s * from.d);
+            weight[s] = weight_of[ids[s]];
+        }
+        std::iota(order.begin(), order.end(), 0);
+        points = {x.data(), self_dual ? x.data() : h.data(), n, from.d};
+    }
+};
+
 template <typename Points>
-int64_t split_segment(Splitter<Points>& splitter, int32_t* segment, int64_t n, double smallest_side,
-                      uint64_t seed, int threads) {
-    Random random(seed);
-    const Border border = splitter.find(segment, n, smallest_side, random);
-    if (!border.found) return splitter.clear(), n / 2;
-    const std::unique_ptr<double[]> p(new double[static_cast<size_t>(n)]);
-    const auto& delta = splitter.delta;
-    parallel_stretches(n, 1024, threads, [&](int64_t first, int64_t last) {
-        delta.project(segment + first, last - first, p.get() + first);
-    });
-    splitter.clear();
-    const double threshold = balanced_threshold(p.get(), n, border.at, smallest_side, threads);
-    return divide(segment, p.get(), n, threshold, threads);
-}
+class SmallSegments {
+  public:
+    SmallSegments(const Points& points, const double* weight, const SplitOptions& options)
+        : points_(points), weight_(weight), options_(options), means_(points, weight) {}
+
+    void cut(int32_t* order, const Segment& whole, Cuts& cuts) {
+        if constexpr (std::is_same_v<Points, DensePoints>) {
+            const int64_t row = points_.d * (points_.x == points_.h ? 8 : 16);
+            cut_down(means_, order, 0, whole, kNearBytes / row, cuts);
+        } else {
+            cut_down(means_, order, 0, whole, 0, cuts);
+        }
+    }
+
+  private:
+    const Points& points_;
+    const double* weight_;
+    const SplitOptions& options_;
+    TwoMeans<Points> means_;
+    NearRows rows_;
+    std::vector<double> p_;
+    std::vector<int32_t> divided_;
+
+    // order[s − start] is the point at place s. Segments of at most `near` points have their rows brought
+    // together first: all levels below read them again and again.
+    template <typename AnyPoints>
+    void cut_down(TwoMeans<AnyPoints>& means, int32_t* order, int64_t start, const Segment& whole,
+                  int64_t near, Cuts& cuts) {
+        std::vector<Segment> open{whole};
+        while (!open.empty()) {
+            const Segment segment = open.back();
+            open.pop_back();
+            if (segment.size() <= options_.cap || segment.level == options_.levels) continue;
+            int32_t* const points = order + segment.first - start;
+            if (segment.size() <= near) {
+                cut_near(points, segment, cuts);
+                continue;
+            }
+            const int64_t cut = segment.first + cut_one(means, points, segment);
+            cuts.at.push_back(cut), cuts.levels = std::max(cuts.levels, segment.level + 1);
+            open.push_back({segment.first, cut, segment.level + 1});
+            open.push_back({cut, segment.last, segment.level + 1});
+        }
+    }
+
+    void cut_near(int32_t* points, const Segment& segment, Cuts& cuts) {
+        if constexpr (std::is_same_v<Points, DensePoints>) {
+            rows_.bring(points_, weight_, points, segment.size());
+            TwoMeans<DensePoints> means(rows_.points, rows_.weight.data());
+            cut_down(means, rows_.order.data(), segment.first, segment, 0, cuts);
+            for (int32_t& place : rows_.order) place = points[place];
+            std::copy(rows_.order.begin(), rows_.order.end(), points);
+        }
+    }
+
+    template <typename AnyPoints>
+    int64_t cut_one(TwoMeans<AnyPoints>& means, int32_t* points, const Segment& segment) {
+        const int64_t n = segment.size();
+        const double smallest_side = options_.smallest_side[segment.level];
+        Random random(seed_of(options_, segment));
+        const Border border = means.find(points, n, smallest_side, random);
+        if (!border.found) return means.clear(), n / 2;
+        if (static_cast<int64_t>(p_.size()) < n)
+            p_.resize(static_cast<size_t>(n)), divided_.resize(p_.size());
+        means.project(points, n, p_.data());
+        means.clear();
+        int64_t low = count_low(p_.data(), n, border.at);
+        const double threshold = balanced_threshold(p_.data(), n, border.at, low, smallest_side);
+        if (threshold != border.at) low = count_low(p_.data(), n, threshold);
+        divide(points, p_.data(), n, threshold, divided_.data(), divided_.data() + low);
+        std::copy_n(divided_.data(), n, points);
+        return cut_at(low, n);
+    }
+};
+
+// -- large segments: all of a level at once, the threads take stretches of them
+// ------------------------------
+
+template <typename Points>
+class LargeSegments {
+  public:
+    LargeSegments(const Points& points, const SplitSegments& segments, const SplitOptions& options,
+                  int threads)
+        : points_(points),
+          weight_(segments.weight),
+          order_(segments.order),
+          options_(options),
+          threads_(threads),
+          p_(static_cast<size_t>(points.n)),
+          divided_(static_cast<size_t>(points.n)) {}
+
+    // The cut of each segment; their points are divided.
+    std::vector<int64_t> cut(const std::vector<Segment>& level) {
+        const int64_t count = static_cast<int64_t>(level.size());
+        const int64_t most = std::max<int64_t>(1, kDeltaBytes / (16 * std::max<int64_t>(1, points_.d)));
+        std::vector<int64_t> cuts;
+        for (int64_t first = 0; first < count; first += most) {
+            batch_.clear();
+            for (int64_t s = first; s < std::min(first + most, count); ++s) batch_.emplace_back(level[s]);
+            cut_batch();
+            for (const Large& large : batch_) cuts.push_back(large.segment.first + large.cut);
+        }
+        return cuts;
+    }
+
+  private:
+    struct Large {
+        Segment segment;
+        Border border{};
+        std::unique_ptr<TwoMeans<Points>> means{};
+        std::vector<int64_t> low{};  // of each stretch; then the number of those before it
+        double threshold = 0;
+        int64_t cut = 0;
+
+        explicit Large(const Segment& segment_) : segment(segment_) {}
+        int64_t size() const { return segment.size(); }
+        int64_t n_stretches() const { return (size() + kStretch - 1) / kStretch; }
+    };
+
+    const Points& points_;
+    const double* weight_;
+    int32_t* order_;
+    const SplitOptions& options_;
+    int threads_;
+    LargeVector<double> p_;         // (N,) by place
+    LargeVector<int32_t> divided_;  // (N,) by place
+    std::vector<Large> batch_;
+
+    void cut_batch() {
+        const int64_t count = static_cast<int64_t>(batch_.size());
+        parallel_for(count, 1, threads_, [&](int64_t s) { find(batch_[s]); });
+        each_stretch([&](Large& large, int64_t stretch, int64_t first, int64_t last) {
+            large.means->project(order_ + first, last - first, p_.data() + first);
+            large.low[stretch] = count_low(p_.data() + first, last - first, large.border.at);
+        });
+        parallel_for(count, 1, threads_, [&](int64_t s) { balance(batch_[s]); });
+        each_stretch([&](Large& large, int64_t stretch, int64_t first, int64_t last) {
+            const int64_t begin = large.segment.first, before = large.low[stretch];
+            const int64_t above = large.low.back() + (first - begin) - before;
+            divide(order_ + first, p_.data() + first, last - first, large.threshold,
+                   divided_.data() + begin + before, divided_.data() + begin + above);
+        });
+        each_stretch([&](Large&, int64_t, int64_t first, int64_t last) {
+            std::copy(divided_.data() + first, divided_.data() + last, order_ + first);
+        });
+    }
+
+    // body(large, stretch, first, last) for the stretches of all segments that have a border.
+    template <typename Body>
+    void each_stretch(const Body& body) {
+        std::vector<std::pair<int64_t, int64_t>> turns;
+        for (size_t s = 0; s < batch_.size(); ++s)
+            for (int64_t t = 0; batch_[s].border.found && t < batch_[s].n_stretches(); ++t)
+                turns.emplace_back(s, t);
+        parallel_for(static_cast<int64_t>(turns.size()), 1, threads_, [&](int64_t turn) {
+            const auto [s, t] = turns[turn];
+            const int64_t first = batch_[s].segment.first + t * kStretch;
+            body(batch_[s], t, first, std::min(first + kStretch, batch_[s].segment.last));
+        });
+    }
+
+    void find(Large& large) {
+        Random random(seed_of(options_, large.segment));
+        large.means = std::make_unique<TwoMeans<Points>>(points_, weight_);
+        large.border = large.means->find(order_ + large.segment.first, large.size(),
+                                         options_.smallest_side[large.segment.level], random);
+        large.low.resize(static_cast<size_t>(large.n_stretches()));
+    }
+
+    void balance(Large& large) const {
+        large.cut = large.size() / 2;
+        if (!large.border.found) return;
+        const double* p = p_.data() + large.segment.first;
+        const int64_t low = std::accumulate(large.low.begin(), large.low.end(), int64_t{0});
+        large.threshold = balanced_threshold(p, large.size(), large.border.at, low,
+                                             options_.smallest_side[large.segment.level]);
+        if (large.threshold != large.border.at)
+            for (int64_t t = 0; t < large.n_stretches(); ++t)
+                large.low[t] = count_low(p + t * kStretch, std::min(kStretch, large.size() - t * kStretch),
+                                         large.threshold);
+        large.low.push_back(0);
+        std::exclusive_scan(large.low.begin(), large.low.end(), large.low.begin(), int64_t{0});
+        large.cut = cut_at(large.low.back(), large.size());
+    }
+};
 
 }  // namespace
 
-// Large segments run one after the other with the threads over their points, small ones side by side; the
-// result is the same either way.
+// A segment's cut depends on its points, its place and its level alone: which of the two ways it takes, and
+// on how many threads, makes no difference.
 template <typename Points>
-std::vector<int64_t> split_level(const Points& points, const SplitSegments& segments,
-                                 const SplitOptions& options, int threads) {
-    const int64_t* bound = segments.bounds;
-    std::vector<int64_t> cut(static_cast<size_t>(segments.count), -1);
-    const int64_t large = std::max<int64_t>(options.cap, points.n / (4 * int64_t{threads}));
-    const auto length = [&](int64_t s) { return bound[s + 1] - bound[s]; };
-    const auto run = [&](Splitter<Points>& splitter, int64_t s, int inner) {
-        const uint64_t seed = mix(options.seed, static_cast<uint64_t>(bound[s]));
-        cut[s] = bound[s] + split_segment(splitter, segments.order + bound[s], length(s),
-                                          options.smallest_side, seed, inner);
+SplitBounds split_levels(const Points& points, const SplitSegments& segments, const SplitOptions& options,
+                         int threads) {
+    const int64_t share = points.n / (kTurns * threads);
+    const int64_t large = std::max(options.cap, std::clamp(share, kSmall, kLarge));
+    std::vector<Segment> level, small;
+    const auto put = [&](const Segment& segment, std::vector<Segment>& larger) {
+        if (segment.size() > options.cap && segment.level < options.levels)
+            (segment.size() > large ? larger : small).push_back(segment);
     };
-    Splitter<Points> alone(points, segments.weight);
-    for (int64_t s = 0; s < segments.count; ++s)
-        if (length(s) > large) run(alone, s, threads);
-    parallel_for(
-        segments.count, 1, threads, [&] { return Splitter<Points>(points, segments.weight); },
-        [&](int64_t s, Splitter<Points>& splitter) {
-            if (length(s) > options.cap && length(s) <= large) run(splitter, s, 1);
-        });
-    std::vector<int64_t> result{bound[0]};
-    for (int64_t s = 0; s < segments.count; ++s) {
-        if (cut[s] >= 0) result.push_back(cut[s]);
-        result.push_back(bound[s + 1]);
+    for (int64_t s = 0; s < segments.count; ++s) put({segments.bounds[s], segments.bounds[s + 1], 0}, level);
+    SplitBounds result{{segments.bounds, segments.bounds + segments.count + 1}, 0};
+    if (!level.empty()) {
+        LargeSegments<Points> larger(points, segments, options, threads);
+        while (!level.empty()) {
+            const std::vector<int64_t> cuts = larger.cut(level);
+            std::vector<Segment> next;
+            for (size_t s = 0; s < level.size(); ++s) {
+                put({level[s].first, cuts[s], level[s].level + 1}, next);
+                put({cuts[s], level[s].last, level[s].level + 1}, next);
+            }
+            result.levels = level.front().level + 1;
+            result.bounds.insert(result.bounds.end(), cuts.begin(), cuts.end());
+            level = std::move(next);
+        }
     }
+    std::sort(small.begin(), small.end(), [](const Segment& a, const Segment& b) {
+        return a.size() != b.size() ? a.size() > b.size() : a.first < b.first;
+    });
+    std::vector<Cuts> cuts(small.size());
+    parallel_for(
+        static_cast<int64_t>(small.size()), 1, threads,
+        [&] { return SmallSegments<Points>(points, segments.weight, options); },
+        [&](int64_t s, SmallSegments<Points>& worker) { worker.cut(segments.order, small[s], cuts[s]); });
+    for (const Cuts& some : cuts) {
+        result.bounds.insert(result.bounds.end(), some.at.begin(), some.at.end());
+        result.levels = std::max(result.levels, some.levels);
+    }
+    std::sort(result.bounds.begin(), result.bounds.end());
     return result;
 }
 
-template std::vector<int64_t> split_level(const DensePoints&, const SplitSegments&, const SplitOptions&, int);
-template std::vector<int64_t> split_level(const SparsePoints&, const SplitSegments&, const SplitOptions&,
-                                          int);
+template SplitBounds split_levels(const DensePoints&, const SplitSegments&, const SplitOptions&, int);
+template SplitBounds split_levels(const SparsePoints&, const SplitSegments&, const SplitOptions&, int);
 
 }  // namespace bvdt

@@ -1,9 +1,5 @@
-// Top-down Bregman 2-means in the lifted form: cuts points into chunks small enough to agglomerate.
+// Top-down Bregman 2-means (two_means.hpp): cuts points into chunks small enough to agglomerate.
 // docs/theory.md, "Ward trees".
-//
-// With centres (x̄, h̄), point i belongs to the side with the smaller ⟨x_i − x̄, h_i − h̄⟩. The difference of the
-// two is linear in the point: p_i = ⟨x_i, Δh⟩ + ⟨h_i, Δx⟩ with Δ = centre₁ − centre₀, and the border lies
-// midway between the sides' mean projections. So d pairs of numbers hold a split.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +17,21 @@ struct SplitSegments {
 };
 
 struct SplitOptions {
-    int64_t cap;           // segments of at most so many points stay whole; at least 1
-    double smallest_side;  // share of a segment that may be split off, 0 … 0.5
-    uint64_t seed;
+    int64_t cap;                  // segments of at most so many points stay whole; at least 1
+    const double* smallest_side;  // (levels,) share of a segment that may be split off, 0 … 0.5
+    const int64_t* seed;          // (levels,)
+    int64_t levels;               // at most
 };
 
-// One level: every segment of more than `cap` points is cut in two. Returns the new bounds.
+struct SplitBounds {
+    std::vector<int64_t> bounds;
+    int64_t levels;  // that were needed
+};
+
+// Cuts every segment of more than `cap` points in two, and their halves at the next level, until none is left
+// or the levels are at their end.
 template <typename Points>
-std::vector<int64_t> split_level(const Points& points, const SplitSegments& segments,
-                                 const SplitOptions& options, int threads);
+SplitBounds split_levels(const Points& points, const SplitSegments& segments, const SplitOptions& options,
+                         int threads);
 
 }  // namespace bvdt

@@ -321,7 +321,8 @@ void agglomerate(const Points& points, const WardChunks& chunks, const WardMerge
                     });
             int64_t to = bound[c] - bound[0] - c;
             chain.run([&](const Merge& merge) {
-                merges.pairs[2 * to] = item[merge.a], merges.pairs[2 * to + 1] = item[merge.b];
+                merges.pairs[2 * to] = static_cast<int32_t>(bound[c] + merge.a);
+                merges.pairs[2 * to + 1] = static_cast<int32_t>(bound[c] + merge.b);
                 merges.costs[to++] = merge.cost;
             });
         });

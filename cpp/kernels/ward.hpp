@@ -23,9 +23,9 @@ struct WardChunks {
 };
 
 struct WardMerges {
-    int32_t*
-        pairs;      // (n_merges, 2) points that stand for the merged clusters; the first does so from then on
-    double* costs;  // (n_merges,) ascending from child to parent
+    int32_t* pairs;  // (n_merges, 2) places in the order of points that stand for the merged clusters; the
+                     // first does so from then on
+    double* costs;   // (n_merges,) ascending from child to parent
 };
 
 // Merges of every chunk, children before parents: chunk c's stand at bounds[c] − bounds[0] − c.

@@ -144,7 +144,8 @@ TEST_CASE("bytes and numbers lead to the same lists") {
             CHECK(cells.panels.empty() == by_bytes);
             search_cells(cells, {0, cells.n}, p.n, lists[by_bytes].view(), 2);
         }
-        CHECK(lists[0].index == lists[1].index);
         CHECK(lists[0].divergence == lists[1].divergence);
+        for (size_t s = 0; s < lists[0].index.size(); ++s)  // of divergences cut off at 0 any will do
+            CHECK((lists[0].divergence[s] == 0 || lists[0].index[s] == lists[1].index[s]));
     }
 }

@@ -88,3 +88,55 @@ TEST_CASE("sparse rows and blocks") {
     blocks.cols[5] = 1, blocks.first[7] = blocks.first[8] + 1;
     CHECK_THROWS_AS(check(), Refused);
 }
+
+TEST_CASE("a permutation, and a linkage, with any one entry changed is refused") {
+    Generator rng(36);
+    for (const int64_t n : {1, 2, 63, 64, 65, 70'000})
+        for (const int threads : {1, 3}) {
+            auto order = permutation(rng, n);
+            CHECK_NOTHROW(check_permutation("order", order.data(), n, threads));
+            for (const int64_t at : {int64_t{0}, n / 2, n - 1})
+                for (const int64_t wrong : {int64_t{-1}, (order[at] + 1) % n, n}) {
+                    const int32_t right = order[at];
+                    if (wrong == right) continue;
+                    order[at] = static_cast<int32_t>(wrong);
+                    CHECK_THROWS_AS(check_permutation("order", order.data(), n, threads), Refused);
+                    order[at] = right;
+                }
+        }
+    for (const int64_t n : {2, 33, 40'000})
+        for (const int threads : {1, 3}) {
+            std::vector<int32_t> live = permutation(rng, n), linkage;
+            for (int64_t made = n; live.size() > 1; ++made) {
+                for (int side : {0, 1}) {
+                    std::swap(live[below(rng, int64_t(live.size()) - side)], live[live.size() - 1 - side]);
+                    linkage.push_back(live[live.size() - 1 - side]);
+                }
+                live.pop_back(), live.back() = static_cast<int32_t>(made);
+            }
+            CHECK_NOTHROW(check_linkage(linkage.data(), n - 1, threads));
+            for (const int64_t at : {int64_t{0}, n / 2, 2 * n - 3})
+                for (const int64_t wrong : {int64_t{-1}, n + at / 2, int64_t{linkage[at]} + 1}) {
+                    const int32_t right = linkage[at];
+                    linkage[at] = static_cast<int32_t>(wrong);
+                    CHECK_THROWS_AS(check_linkage(linkage.data(), n - 1, threads), Refused);
+                    linkage[at] = right;
+                }
+        }
+}
+
+TEST_CASE("merges inside chunks: outside of their chunk, gone, or with themselves") {
+    const std::vector<int64_t> bounds{0, 3, 4, 6};
+    const std::vector<int32_t> pairs{0, 1, 2, 0, 5, 4};
+    CHECK_NOTHROW(check_pairs(pairs.data(), bounds.data(), 3, 2));
+    for (size_t at = 0; at < pairs.size(); ++at)
+        for (const int32_t wrong : {-1, 3, 6, INT32_MAX, INT32_MIN}) {
+            auto broken = pairs;
+            broken[at] = wrong;
+            CHECK_THROWS_AS(check_pairs(broken.data(), bounds.data(), 3, 2), Refused);
+        }
+    for (const auto& broken :
+         {std::vector<int32_t>{0, 0, 2, 1, 5, 4}, {0, 1, 2, 1, 5, 4}, {0, 1, 1, 2, 5, 4}})
+        CHECK_THROWS_WITH_AS(check_pairs(broken.data(), bounds.data(), 3, 1),
+                             doctest::Contains("needs two places in its chunk that are not gone"), Refused);
+}

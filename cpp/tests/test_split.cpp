@@ -12,6 +12,13 @@ using namespace bvdt::test;
 
 namespace {
 
+// One level of cuts.
+template <typename AnyPoints>
+std::vector<int64_t> split_level(const AnyPoints& points, const SplitSegments& segments, int64_t cap,
+                                 double smallest_side, int64_t seed, int threads) {
+    return split_levels(points, segments, {cap, &smallest_side, &seed, 1}, threads).bounds;
+}
+
 bool in_order_of(const std::vector<int32_t>& part, const std::vector<int32_t>& whole) {
     size_t at = 0;
     for (int32_t point : whole) at += at < part.size() && part[at] == point;
@@ -25,7 +32,7 @@ std::vector<int64_t> check_split(const Points& p, const AnyPoints& points, Gener
     auto order = before;
     const std::vector<int64_t> bounds{0, 4, 30, p.n};
     const auto cut =
-        split_level(points, {weight.data(), order.data(), bounds.data(), 3}, {5, 0.1, 99}, threads);
+        split_level(points, {weight.data(), order.data(), bounds.data(), 3}, 5, 0.1, 99, threads);
     CHECK(cut.size() == 6);  // the first segment is small enough
     for (int64_t b : bounds) CHECK(std::find(cut.begin(), cut.end(), b) != cut.end());
     for (size_t s = 0; s + 1 < cut.size(); ++s) {
@@ -66,7 +73,7 @@ TEST_CASE("a few far points do not draw the border") {
     std::vector<int32_t> order = permutation(rng, 300);
     const std::vector<int64_t> bounds{0, 300};
     const DensePoints same{points.x.data(), points.x.data(), 300, 3};
-    const auto cut = split_level(same, {weight.data(), order.data(), bounds.data(), 1}, {10, 0.05, 1}, 2);
+    const auto cut = split_level(same, {weight.data(), order.data(), bounds.data(), 1}, 10, 0.05, 1, 2);
     CHECK(cut.size() == 3);
     for (int64_t s = 0; s < 300; ++s) {
         if (order[s] < 3) continue;
@@ -87,7 +94,7 @@ TEST_CASE("two clusters far apart are told apart") {
     std::vector<int32_t> order = permutation(rng, 60);
     const std::vector<int64_t> bounds{0, 60};
     const DensePoints same{points.x.data(), points.x.data(), 60, 3};
-    const auto cut = split_level(same, {weight.data(), order.data(), bounds.data(), 1}, {10, 0.05, 1}, 2);
+    const auto cut = split_level(same, {weight.data(), order.data(), bounds.data(), 1}, 10, 0.05, 1, 2);
     CHECK(cut == std::vector<int64_t>{0, 30, 60});
     for (int64_t s = 0; s < 60; ++s) CHECK(order[s] % 2 == order[s < 30 ? 0 : 30] % 2);
     CHECK(order[0] % 2 != order[30] % 2);
@@ -102,7 +109,7 @@ TEST_CASE("where every cut leaves too few on a side, the smallest share that is 
         std::vector<int32_t> order = permutation(rng, 40);
         const std::vector<int64_t> bounds{0, 40};
         const DensePoints line{x.data(), x.data(), 40, 1};
-        const auto cut = split_level(line, {weight.data(), order.data(), bounds.data(), 1}, {10, 0.25, 5}, 1);
+        const auto cut = split_level(line, {weight.data(), order.data(), bounds.data(), 1}, 10, 0.25, 5, 1);
         REQUIRE(cut.size() == 3);
         CHECK(std::min(cut[1], 40 - cut[1]) == 10);
         const auto farthest = std::find(order.begin(), order.end(), (39 * 17) % 40) - order.begin();

@@ -69,9 +69,10 @@ void check_ward(const Points& p, const AnyPoints& points, Generator& rng) {
         for (size_t t = 0; t < expected.size(); ++t) CHECK(near(found[t], expected[t], 2e-4));
         std::vector<int32_t> gone;
         for (int64_t t = first; t < last; ++t) {
-            for (int32_t item : {pairs[2 * t], pairs[2 * t + 1]}) {
-                CHECK(std::find(items.begin(), items.end(), item) != items.end());
-                CHECK(std::find(gone.begin(), gone.end(), item) == gone.end());
+            for (int32_t place : {pairs[2 * t], pairs[2 * t + 1]}) {
+                CHECK(place >= bounds[c]);
+                CHECK(place < bounds[c + 1]);
+                CHECK(std::find(gone.begin(), gone.end(), place) == gone.end());
             }
             gone.push_back(pairs[2 * t + 1]);
         }

@@ -100,21 +100,24 @@ def anchor_grow(
 # -- Ward trees: 2-means and Ward's criterion in the lifted form -------------------------------------------
 
 @overload
-def split_level(
+def split_levels(
     x: _F,  # (N, d)
     h: _F,  # (N, d)
     weight: _F,  # (N,)
     order: _I,  # (N,) changed: both halves of a segment stay in their old order
     bounds: _L,  # (S+1,) into order
     cap: int,
-    smallest_side: float,
-    seed: int,
+    smallest_side: _F,  # (levels,)
+    seed: _L,  # (levels,)
     threads: int,
-) -> _L:  # (S'+1,)
-    """Cuts every segment of more than ``cap`` points in two; returns the new bounds."""
+) -> tuple[_L, int]:  # (S'+1,)
+    """Cuts every segment of more than ``cap`` points in two, level by level.
+
+    Returns the new bounds and how many levels were needed.
+    """
 
 @overload
-def split_level(
+def split_levels(
     indptr: _L,
     indices: _I,
     x: _F,
@@ -124,10 +127,10 @@ def split_level(
     order: _I,
     bounds: _L,
     cap: int,
-    smallest_side: float,
-    seed: int,
+    smallest_side: _F,
+    seed: _L,
     threads: int,
-) -> _L: ...
+) -> tuple[_L, int]: ...
 @overload
 def ward_chunks(
     x: _F,  # (N, d)
@@ -135,7 +138,7 @@ def ward_chunks(
     weight: _F,  # (N,)
     order: _I,  # points
     bounds: _L,  # (S+1,) into order
-    pairs: _I,  # (n_merges, 2) filled, children before parents in each chunk
+    pairs: _I,  # (n_merges, 2) filled: places in order, children before parents in each chunk
     costs: _F,  # (n_merges,) filled, ascending from child to parent
     threads: int,
     near: _I | None = None,  # (N, k) nearest others of every point, −1 for nobody, if x is h
@@ -158,13 +161,21 @@ def ward_chunks(
     threads: int,
 ) -> None: ...
 def apply_merges(
-    pairs: _I,  # (n_merges, 2) items; the first stands for both from then on
-    cluster: _I,  # (n,) number of each item's cluster, changed: the remaining ones come first
+    pairs: _I,  # (n_merges, 2) places in order; the first stands for both from then on
+    costs: _F,  # (n_merges,) not less for a parent than for its child
+    order: _I,  # (n,) items
+    bounds: _L,  # (n_chunks+1,) into order
+    count: int,
+    cluster: _I,  # (n,) number of each item's cluster, changed
     first_new: int,
-    linkage: _I,  # (n_merges, 2) filled with the merged clusters' numbers
+    linkage: _I,  # (≥ n_merges, 2) filled with the merged clusters' numbers, as far as there are merges
     group: _I,  # (n,) filled: each item's place among the remaining clusters
-) -> int:
-    """Carries out merges; returns how many clusters remain."""
+    threads: int,
+) -> tuple[int, _I]:  # (n_groups,)
+    """Carries out the ``count`` cheapest merges, with those that cost the same as the last.
+
+    Returns their number and the remaining clusters' numbers.
+    """
 
 def pre_order(
     linkage: _I,  # (N−1, 2)
@@ -186,9 +197,10 @@ def dense_group_means(
     weight: _F,  # (N,)
     group: _I,  # (N,)
     means: _F,  # (n_groups, d) filled
+    total: _F,  # (n_groups,) filled
     threads: int,
 ) -> None:
-    """Weighted mean of each group's rows."""
+    """Weighted mean of each group's rows, and each group's weight."""
 
 def group_means(
     indptr: _L,

@@ -91,7 +91,8 @@ SPLIT = {
     "order": ORDER,
     "bounds": [*BOUNDS, put(0, 1), put(-1, N - 1)],
     "cap": [always(0), always(-HUGE)],
-    "smallest_side": [always(-0.1), always(0.6), always(np.nan)],
+    "smallest_side": [put(0, -0.1), put(1, 0.6), put(1, np.nan), shorter],
+    "seed": [shorter],
 }
 WARD = {"order": ORDER, "bounds": BOUNDS, "pairs": [shorter, narrower], "costs": [shorter]}
 MESH = {
@@ -201,16 +202,23 @@ OWN = {
         "child": [put((0, 0), 0), put((1, 1), 1), put((2, 0), 3), put((0, 1), BIG), shorter, narrower],
         "region": [shorter],
     },
-    "split_level dense": SPLIT,
-    "split_level sparse": SPLIT,
+    "split_levels dense": SPLIT,
+    "split_levels sparse": SPLIT,
     "ward_chunks dense": WARD
     | {"near": [put((0, 0), -2), put((1, 1), N), put((-1, 0), BIG), shorter], "limit": [shorter]},
     "ward_chunks sparse": WARD,
     "apply_merges": {
-        "pairs": [put((0, 0), -1), put((1, 1), N), put((2, 1), 1), put((2, 0), 2), put((0, 1), 0), narrower],
+        "pairs": [
+            *(put((0, 0), -1), put((1, 1), N), put((2, 1), 1), put((2, 0), 2), put((0, 1), 0)),
+            *(put((2, 1), 4), put((3, 0), 3), shorter, narrower),
+        ],
+        "costs": [shorter],
+        "order": [*ORDER, repeated],
+        "bounds": [*BOUNDS, put(0, 1), put(-1, N - 1)],
+        "count": [always(0), always(-HUGE)],
         "linkage": [shorter, narrower],
         "group": [shorter],
-        "cluster": [shorter],
+        "cluster": [shorter, put(0, -1), put(1, N)],
         "first_new": [always(-1), always(BIG)],
     },
     "tree_depth": {},
@@ -221,7 +229,7 @@ OWN = {
         **{name: [shorter] for name in ("left", "right", "parent", "start")},
     },
     "dense_group_means": GROUPS
-    | {"means": [always(np.zeros((0, D))), always(np.zeros((N + 1, D))), narrower]},
+    | {"means": [always(np.zeros((0, D))), always(np.zeros((N + 1, D))), narrower], "total": [shorter]},
     "group_means": GROUPS | {"n_groups": [always(0), always(-1), always(2), always(N + 1), always(HUGE)]},
     "chunk_neighbors dense": PER_POINT | LISTS | CUT,
     "chunk_neighbors sparse": PER_POINT | LISTS | CUT,
@@ -387,7 +395,7 @@ def test_arrays_to_write_to_are_not_converted(name, argument):
 @pytest.mark.parametrize(
     "name",
     [
-        *("anchor_grow sparse", "coarsest_sparse", "pair_dots_sparse", "split_level sparse", "group_means"),
+        *("anchor_grow sparse", "coarsest_sparse", "pair_dots_sparse", "split_levels sparse", "group_means"),
         *("ward_chunks sparse", "chunk_neighbors sparse", "join_neighbors"),
     ],
 )

@@ -322,8 +322,9 @@ def find_regions() -> Arguments:
 # -- Ward trees --------------------------------------------------------------------------------------------
 
 
-def split_level(as_sparse: bool) -> Arguments:
-    options = {"cap": 3, "smallest_side": 0.05, "seed": 7, "threads": 2}
+def split_levels(as_sparse: bool) -> Arguments:
+    levels = {"smallest_side": np.array([0.05, 0.5]), "seed": np.array([7, 8])}
+    options = {"cap": 3, "threads": 2} | levels
     return _points(as_sparse) | {"weight": np.ones(N)} | _chunks() | options
 
 
@@ -337,9 +338,16 @@ def ward_chunks(as_sparse: bool) -> Arguments:
 
 
 def apply_merges() -> Arguments:
-    clusters = {"cluster": np.arange(N, dtype=np.int32), "group": np.zeros(N, np.int32)}
-    merges = {"pairs": np.array([[0, 1], [3, 2], [0, 3]], np.int32), "linkage": np.zeros((3, 2), np.int32)}
-    return merges | clusters | {"first_new": N}
+    clusters = {"cluster": np.arange(N, dtype=np.int32), "group": np.zeros(N, np.int32), "first_new": N}
+    pairs = [
+        [0, 1],
+        [3, 2],
+        [0, 3],
+        *([4, place] for place in range(5, N)),
+    ]  # of the places 0 … 3 and the rest
+    merges = {"pairs": np.array(pairs, np.int32), "costs": np.arange(len(pairs), dtype=float), "count": 2}
+    chunks = {"order": np.arange(N, dtype=np.int32)[::-1].copy(), "bounds": np.array([0, 4, N])}
+    return merges | chunks | clusters | {"linkage": np.zeros((len(pairs), 2), np.int32), "threads": 2}
 
 
 def tree_depth() -> Arguments:
@@ -356,7 +364,8 @@ def pre_order() -> Arguments:
 
 def dense_group_means() -> Arguments:
     groups = {"weight": np.ones(N), "group": np.arange(N, dtype=np.int32) % 3}
-    return {"x": _points(False)["x"], "means": np.zeros((3, D)), "threads": 2} | groups
+    filled = {"means": np.zeros((3, D)), "total": np.zeros(3)}
+    return {"x": _points(False)["x"], "threads": 2} | filled | groups
 
 
 def group_means() -> Arguments:
@@ -488,7 +497,7 @@ CALLS: dict[str, Call] = {
     "read_potential": Call(_core.read_potential, read_potential),
     "move_points": Call(_core.move_points, move_points),
     "find_regions": Call(_core.find_regions, find_regions),
-    **_both(_core.split_level, split_level),
+    **_both(_core.split_levels, split_levels),
     **_both(_core.ward_chunks, ward_chunks),
     "apply_merges": Call(_core.apply_merges, apply_merges),
     "tree_depth": Call(_core.tree_depth, tree_depth),

@@ -17,6 +17,7 @@ from bvdt.lifting.lifted import lift
 from bvdt.neighbours import nearest_centres
 from bvdt.tree import ward_tree
 from bvdt.tree.balance import limit_depth
+from bvdt.tree.chunking import Clusters, split, split_levels
 from helpers.points import draw, draw_with_zeros, make
 
 pytestmark = pytest.mark.kernel
@@ -194,9 +195,11 @@ def test_split_keeps_every_point_once(n, cap, seed):
     order, bounds = np.arange(n, dtype=np.int32), np.array([0, n])
     for _ in range(60):
         before = bounds
-        bounds = _core.split_level(*lifted.arrays, np.ones(n), order, bounds, cap, 0.02, seed, 2)
+        level = (np.array([0.02]), np.array([seed]))
+        bounds, used = _core.split_levels(*lifted.arrays, np.ones(n), order, bounds, cap, *level, 2)
         assert set(before) <= set(bounds)
-        if len(bounds) == len(before):
+        assert used == (len(bounds) > len(before))
+        if not used:
             break
     assert np.diff(bounds).max() <= cap
     assert np.diff(bounds).min() >= 1
@@ -213,10 +216,46 @@ def test_dense_and_sparse_points_are_split_alike(n, d, self_dual, seed):
     found = []
     for arrays in ((x, h), as_csr):
         order = np.arange(n, dtype=np.int32)
-        bounds = _core.split_level(*arrays, np.ones(n), order, np.array([0, n]), 10, 0.05, seed, 2)
+        levels = (np.array([0.05, 0.05]), np.array([seed, seed + 1]))
+        bounds, _ = _core.split_levels(*arrays, np.ones(n), order, np.array([0, n]), 10, *levels, 2)
         found.append((order, bounds))
     np.testing.assert_array_equal(found[0][0], found[1][0])
     np.testing.assert_array_equal(found[0][1], found[1][1])
+
+
+@pytest.mark.parametrize(("n", "d"), [(40, 3), (3000, 4), (700, 1500)])  # the last: rows too long for a cache
+@pytest.mark.parametrize("name", ["squared_euclidean", "gid", "sparse"])
+def test_all_levels_at_once_are_one_after_another(n, d, name):
+    rng = np.random.default_rng(n)
+    X = rng.gamma(2.0, size=(n, d)) * (1 + 9 * (np.arange(n) % 3 == 0))[:, None]
+    arrays = lift(sparse.csr_array(X), "gid", 0.1).arrays if name == "sparse" else lift(X, name).arrays
+    weight = rng.uniform(0.5, 3, size=n)
+    sides, seeds = np.array([0.05] * 9 + [0.5] * 9), rng.integers(2**63, size=18)
+    slow, bounds, needed = np.arange(n, dtype=np.int32), np.array([0, n]), 0
+    for level in range(18):
+        options = (7, sides[level : level + 1], seeds[level : level + 1], 1)
+        bounds, used = _core.split_levels(*arrays, weight, slow, bounds, *options)
+        needed += used
+    for threads in (1, 2, 3):
+        order = np.arange(n, dtype=np.int32)
+        call = (*arrays, weight, order, np.array([0, n]), 7, sides, seeds, threads)
+        found, levels = _core.split_levels(*call)
+        np.testing.assert_array_equal(order, slow)
+        np.testing.assert_array_equal(found, bounds)
+        assert levels == needed
+
+
+def test_splitting_takes_no_more_seeds_than_levels():
+    """So that what is drawn afterwards does not depend on how many levels were made ready."""
+    lifted = lift(np.random.default_rng(3).normal(size=(500, 2)), "squared_euclidean")
+    clusters = Clusters(lifted.arrays, np.ones(500))
+    whole, apart = np.random.default_rng(4), np.random.default_rng(4)
+    order = np.arange(500, dtype=np.int32)
+    *_, bounds = split_levels(clusters, 10, order, apart, 1)
+    found = split(clusters, 10, whole, 2)
+    np.testing.assert_array_equal(found[0], order)
+    np.testing.assert_array_equal(found[1], bounds)
+    assert whole.random() == apart.random()
 
 
 @given(st.integers(1, 60), st.integers(1, 20), st.integers(0, 2**32 - 1), st.integers(1, 3))
@@ -226,7 +265,9 @@ def test_dense_group_means_are_means(n, n_groups, seed, threads):
     n_groups = min(n, n_groups)
     group = rng.permutation(np.r_[np.arange(n_groups), rng.integers(n_groups, size=n - n_groups)])
     means = np.full((n_groups, 5), np.nan)
-    _core.dense_group_means(x, weight, group.astype(np.int32), means, threads)
+    total = np.full(n_groups, np.nan)
+    _core.dense_group_means(x, weight, group.astype(np.int32), means, total, threads)
+    np.testing.assert_array_equal(total, np.bincount(group, weight, n_groups))
     slow = [np.average(x[group == g], axis=0, weights=weight[group == g]) for g in range(n_groups)]
     np.testing.assert_allclose(means, slow, atol=1e-14)
 

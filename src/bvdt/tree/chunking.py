@@ -15,6 +15,7 @@ from .._support.running import n_threads
 from ..lifting import Lifted
 
 _SMALLEST_SIDE = 0.05  # share of a segment that 2-means may split off
+_AHEAD = 64  # levels of one kernel call; more are seldom needed
 
 
 @dataclass(frozen=True)
@@ -30,19 +31,21 @@ class Clusters:
 
     def merged(self, group: Int, n_groups: int, threads: int) -> Clusters:
         """One cluster per group: the weighted means."""
-        weight = np.bincount(group, self.weight, n_groups).astype(np.float64, copy=False)
         if len(self.arrays) > 2:
             call = (*self.arrays, self.weight, group, n_groups, threads)
             means = _core.group_means(*call)
+            weight = np.bincount(group, self.weight, n_groups).astype(np.float64, copy=False)
             return Clusters((*means, self.arrays[-1]), weight)
         x, h = self.arrays
-        mean_x = self._dense_means(x, group, n_groups, threads)
-        mean_h = mean_x if h is x else self._dense_means(h, group, n_groups, threads)
+        weight = np.empty(n_groups)
+        mean_x = self._dense_means(x, group, weight, threads)
+        mean_h = mean_x if h is x else self._dense_means(h, group, weight, threads)
         return Clusters((mean_x, mean_h), weight)
 
-    def _dense_means(self, x: Float, group: Int, n_groups: int, threads: int) -> Float:  # (n_groups, d)
-        means = np.empty((n_groups, x.shape[1]))
-        _core.dense_group_means(x, self.weight, group, means, threads)
+    def _dense_means(self, x: Float, group: Int, weight: Float, threads: int) -> Float:  # (n_groups, d)
+        """Each group's mean; fills ``weight``, too."""
+        means = np.empty((len(weight), x.shape[1]))
+        _core.dense_group_means(x, self.weight, group, means, weight, threads)
         return means
 
 
@@ -56,9 +59,16 @@ def cut_into_chunks(
 
 def split(clusters: Clusters, chunk: int, rng: np.random.Generator, threads: int) -> tuple[Int, Long]:
     """Chunks of at most ``chunk`` clusters: c is order[bounds[c] : bounds[c + 1]]."""
-    order, bounds = np.arange(len(clusters.weight), dtype=np.int32), np.array([0, len(clusters.weight)])
-    for finer in split_levels(clusters, chunk, order, rng, threads):
-        bounds = finer
+    n = len(clusters.weight)
+    order, bounds, level = np.arange(n, dtype=np.int32), np.array([0, n]), 0
+    while np.diff(bounds).max() > chunk:
+        # All at once: how many levels are needed, and so how many seeds are drawn, is known afterwards.
+        state = rng.bit_generator.state
+        seeds = rng.integers(2**63, size=_AHEAD)
+        rng.bit_generator.state = state
+        bounds, used = _cut(clusters, chunk, order, bounds, level, seeds, threads)
+        rng.integers(2**63, size=used)
+        level += used
     return order, bounds
 
 
@@ -66,15 +76,19 @@ def split_levels(
     clusters: Clusters, chunk: int, order: Int, rng: np.random.Generator, threads: int
 ) -> Iterator[Long]:
     """The bounds after each level of cuts, from one segment down; ``order`` is sorted along with them."""
-    n = len(clusters.weight)
-    bounds = np.array([0, n])
-    patience = 2 * math.log2(n / chunk) + 8 if n > chunk else 0.0
-    level = 0
+    bounds, level = np.array([0, len(clusters.weight)]), 0
     while np.diff(bounds).max() > chunk:
-        # Lopsided splits are the data's own, but must not go on for ever: then segments are halved.
-        side = _SMALLEST_SIDE if level < patience else 0.5
-        seed = int(rng.integers(2**63))
-        call = (*clusters.arrays, clusters.weight, order, bounds, chunk, side, seed, threads)
-        bounds = _core.split_level(*call)
+        bounds, _ = _cut(clusters, chunk, order, bounds, level, rng.integers(2**63, size=1), threads)
         yield bounds
         level += 1
+
+
+def _cut(
+    clusters: Clusters, chunk: int, order: Int, bounds: Long, level: int, seeds: Long, threads: int
+) -> tuple[Long, int]:
+    """The bounds after one level of cuts per seed, from ``level`` on, and how many levels were needed."""
+    # Lopsided splits are the data's own, but must not go on for ever: then segments are halved.
+    patience = 2 * math.log2(len(order) / chunk) + 8
+    side = np.where(level + np.arange(len(seeds)) < patience, _SMALLEST_SIDE, 0.5)
+    call = (*clusters.arrays, clusters.weight, order, bounds, chunk, side, seeds, threads)
+    return _core.split_levels(*call)

@@ -156,23 +156,20 @@ def _agglomerate(
         order, bounds = split(clusters, cap, rng, threads)
         pairs, costs = _merge_chunks(clusters, order, bounds, threads, known)
         known = None  # of single points
-        if len(bounds) > 2:
-            pairs = _cheapest(pairs, costs, len(name) - int(len(name) / shrink))
-        group = np.empty(len(name), np.int32)
-        made = linkage[done : done + len(pairs)]
-        n_groups = _core.apply_merges(pairs, name, len(linkage) + 1 + done, made, group)
-        name = name[:n_groups].copy()
-        done += len(pairs)
-        advance(len(pairs))
-        del order, pairs, costs, made  # the means are about to be held twice
-        if n_groups > 1:
-            clusters = clusters.merged(group, n_groups, threads)
+        count = len(name) - int(len(name) / shrink) if len(bounds) > 2 else len(pairs)
+        merges = (pairs, costs, order, bounds, count)
+        n_made, name, group = _carry_out(merges, name, linkage, done, threads)
+        done += n_made
+        advance(n_made)
+        del order, pairs, costs, merges  # the means are about to be held twice
+        if len(name) > 1:
+            clusters = clusters.merged(group, len(name), threads)
 
 
 def _merge_chunks(
     clusters: Clusters, order: Int, bounds: Long, threads: int, known: tuple[Int, Float] | None
 ) -> tuple[Int, Float]:  # (n_merges, 2), (n_merges,)
-    """Ward's merges inside every chunk, children before parents, with their costs."""
+    """Ward's merges inside every chunk, of places in ``order``, children before parents; with their costs."""
     n_merges = len(order) - (len(bounds) - 1)
     pairs, costs = np.empty((n_merges, 2), np.int32), np.empty(n_merges)
     largest = int(np.diff(bounds).max())
@@ -185,15 +182,17 @@ def _merge_chunks(
     return pairs, costs
 
 
+def _carry_out(
+    merges: tuple[Int, Float, Int, Long, int], name: Int, linkage: Int, done: int, threads: int
+) -> tuple[int, Int, Int]:  # number of merges, (n_groups,), (n,)
+    """Writes the cheapest merges into ``linkage``; the clusters left, and each old one's place among them."""
+    group = np.empty(len(name), np.int32)
+    clusters = (name, len(linkage) + 1 + done, linkage[done:], group)
+    n_made, left = _core.apply_merges(*merges, *clusters, threads)
+    return n_made, left, group
+
+
 def _slices(count: int, step: int) -> Iterator[tuple[int, int]]:
     """Short kernel calls, so that Ctrl-C is answered between them."""
     for first in range(0, count, step):
         yield first, min(first + step, count)
-
-
-def _cheapest(pairs: Int, costs: Float, count: int) -> Int:
-    """The ``count`` cheapest merges in their old order, with those that cost the same as the last."""
-    if count >= len(costs):
-        return pairs
-    kept = np.flatnonzero(costs <= np.partition(costs, count - 1)[count - 1])
-    return np.take(pairs, kept, axis=0)
