@@ -19,7 +19,7 @@ def links_are_cheap(monkeypatch):
     monkeypatch.setattr(search, "ALL_PAIRS", 1000)
     monkeypatch.setattr(links, "_PASS", 0.0)
     monkeypatch.setattr(links, "_PASS_COORDINATE", 0.0)
-    monkeypatch.setattr("bvdt.neighbours.cells.CELL", 50)
+    monkeypatch.setattr(links, "_BEGINNING", 0.0)
 
 
 def slow_pass(lifted, listed):
