@@ -49,7 +49,9 @@ CoarsestProduct::CoarsestProduct(const int32_t* size, const int32_t* order, int6
     shape->subtree.resize(static_cast<size_t>(n));
     shape->child.resize(static_cast<size_t>(2 * (n - n_subtrees)));
     shape->top_child.resize(static_cast<size_t>(2 * n_top));
-    weight_.resize(shape->child.size()), top_weight_.resize(shape->top_child.size());
+    auto probabilities = std::make_shared<Probabilities>();
+    std::vector<double>&within = probabilities->within, &above = probabilities->above;
+    within.resize(shape->child.size()), above.resize(shape->top_child.size());
 
     SlotNumbers numbers;
     for (int64_t c = 0; c < n_subtrees; ++c) {
@@ -63,7 +65,7 @@ CoarsestProduct::CoarsestProduct(const int32_t* size, const int32_t* order, int6
             const int64_t row = 2 * (shape->first_row(c) + i);
             shape->child[row] = static_cast<uint16_t>(numbers.slot[left - root]);
             shape->child[row + 1] = static_cast<uint16_t>(numbers.slot[right - root]);
-            weight_[row] = q[left - 1], weight_[row + 1] = q[right - 1];
+            within[row] = q[left - 1], within[row + 1] = q[right - 1];
         }
     }
     int64_t top = n_top, subtree = n_subtrees;
@@ -74,17 +76,15 @@ CoarsestProduct::CoarsestProduct(const int32_t* size, const int32_t* order, int6
         [&](int64_t e, int32_t left, int32_t right) {
             const int64_t node = subtrees.nodes[e], row = 2 * --top;
             shape->top_child[row] = left, shape->top_child[row + 1] = right;
-            top_weight_[row] = q[node], top_weight_[row + 1] = q[right_child(size, node) - 1];
+            above[row] = q[node], above[row + 1] = q[right_child(size, node) - 1];
             return static_cast<int32_t>(top);
         });
-    shape_ = std::move(shape);
+    shape_ = std::move(shape), q_ = std::move(probabilities);
 }
 
 CoarsestProduct CoarsestProduct::symmetric() const {
     CoarsestProduct other(*this);
-    for (auto* weight : {&other.weight_, &other.top_weight_})
-        for (size_t row = 0; row < weight->size(); row += 2)
-            (*weight)[row] = (*weight)[row + 1] = ((*weight)[row] + (*weight)[row + 1]) / 2;
+    other.both_ = true;
     return other;
 }
 
@@ -133,7 +133,7 @@ int64_t CoarsestProduct::bytes() const {
     };
     const ProductShape& s = *shape_;
     const Buckets& b = buckets();
-    return of(s.order, s.first_leaf, s.subtree, s.child, s.top_child, weight_, top_weight_) +
+    return of(s.order, s.first_leaf, s.subtree, s.child, s.top_child, q_->within, q_->above) +
            of(b.of_point, b.slot, b.first_subtree, b.start);
 }
 

@@ -40,7 +40,8 @@ struct Lists {
         MeanLinks making(listed.data(), k, unit, order.data(), n, 2);
         making.weigh(weights.data(), 0, n / 2, k);
         making.weigh(weights.data() + n / 2 * k, n / 2, n, k);
-        return std::move(making).finished(2);
+        making.join(2);
+        return std::move(making).taken();
     }
 };
 

@@ -529,6 +529,13 @@ class Links:
         threads: int,
     ) -> None: ...
     def transposed(self) -> Links: ...
+    def heads(
+        self,
+        first: int,
+        out: _I,  # out (m, k)
+    ) -> None:
+        """out ← the first k columns of rows first … first + m − 1, −1 where a row has fewer."""
+
     def multiply(
         self,
         far: CoarsestProduct | None,
@@ -593,6 +600,13 @@ class MeanLinks:
         first: int,
         weights: _I,  # (m, k) of rows first … first + m − 1
     ) -> None: ...
+    def heads(
+        self,
+        first: int,
+        out: _I,  # out (m, k)
+    ) -> None:
+        """As those of the links to be."""
+
     def finished(self, threads: int) -> Links:
         """The links, once; their rows begin with the lists."""
 

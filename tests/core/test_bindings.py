@@ -156,6 +156,8 @@ OWN = {
         "weights": [put((0, 0), -1), put((1, 2), 1 << 30), narrower],
     },
     "MeanLinks.finished": {},
+    "Links.heads": {"first": [always(-1), always(2), always(HUGE)]},
+    "MeanLinks.heads": {"first": [always(-1), always(2), always(HUGE)]},
     "column_dots": {"b": [shorter, narrower], "out": [shorter]},
     "reduce_columns": {"ap": [shorter, narrower], "length": [shorter], "squares": [shorter]},
     "advance_columns": {name: [shorter, narrower] for name in ("f", "p", "r")}

@@ -197,6 +197,18 @@ def mean_links_weigh(**arguments: Any) -> None:
     _core.MeanLinks(**mean_links()).weigh(**arguments)
 
 
+def links_heads(**arguments: Any) -> None:
+    _core.Links(**links()).heads(**arguments)
+
+
+def mean_links_heads(**arguments: Any) -> None:
+    _core.MeanLinks(**mean_links()).heads(**arguments)
+
+
+def heads() -> Arguments:
+    return {"first": 1, "out": np.zeros((N - 1, 2), np.int32)}
+
+
 def mean_links_finished(**arguments: Any) -> None:
     making = _core.MeanLinks(**mean_links())
     making.weigh(0, links()["weights"])
@@ -469,6 +481,8 @@ CALLS: dict[str, Call] = {
     "Links": Call(_core.Links, links),
     "Links.multiply": Call(multiply_links, links_multiply),
     "Links.step": Call(step_links, links_step),
+    "Links.heads": Call(links_heads, heads),
+    "MeanLinks.heads": Call(mean_links_heads, heads),
     "MeanLinks": Call(_core.MeanLinks, mean_links),
     "MeanLinks.weigh": Call(mean_links_weigh, lambda: {"first": 1, "weights": links()["weights"][1:]}),
     "MeanLinks.finished": Call(mean_links_finished, lambda: {"threads": 2}),

@@ -8,9 +8,10 @@ Every valid partition is a refinement of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import copy
+from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,9 +56,22 @@ class BlockPartition:
 
     @classmethod
     def coarsest(cls, tree: Tree) -> BlockPartition:
-        """Each node with its sibling: the 2(N − 1) blocks of which all valid partitions are refinements."""
-        rows = np.arange(1, tree.n_nodes, dtype=np.int32)
-        return cls(rows, tree.siblings()[1:], tree.n_nodes)
+        """Each node with its sibling: the 2(N − 1) blocks of which all valid partitions are refinements.
+
+        The tree tells them, so their nodes are written down when they are asked for.
+        """
+        partition = object.__new__(cls)
+        vars(partition).update(n_nodes=tree.n_nodes, _of=tree)
+        return partition
+
+    def __getattr__(self, name: str) -> Any:
+        """``rows`` and ``cols`` of the coarsest partition."""
+        tree = self._of
+        if name not in ("rows", "cols") or tree is None:
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+        nodes = np.arange(1, tree.n_nodes, dtype=np.int32) if name == "rows" else tree.siblings()[1:]
+        vars(self)[name] = np.ascontiguousarray(nodes)
+        return vars(self)[name]
 
     @classmethod
     def singletons(cls, tree: Tree) -> BlockPartition:
@@ -75,7 +89,7 @@ class BlockPartition:
 
     @property
     def n_blocks(self) -> int:
-        return len(self.rows)
+        return len(vars(self).get("rows", range(self.n_nodes - 1)))
 
     @property
     def is_coarsest(self) -> bool:
@@ -89,7 +103,9 @@ class BlockPartition:
 
     def with_q(self, q: Float) -> BlockPartition:
         """The same blocks, optimised."""
-        return replace(self, q=q)
+        other = copy.copy(self)
+        vars(other)["q"] = q
+        return other
 
     def known_for(self, tree: Tree) -> BlockPartition:
         """Itself, unchangeable and taken for valid from now on: for blocks split from those of valid ones."""

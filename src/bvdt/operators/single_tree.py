@@ -97,6 +97,7 @@ class TransitionOperator(WalkOperator):
         del solution  # with two numbers per node, which the product need not find beside its own
         self.partition = partition.with_q(q)
         self._product = prepare(tree, partition, q)
+        tree.released()
         self._cache: dict[str, Any] = {}
 
     @property
