@@ -130,10 +130,9 @@ void multiply(const Links& self, const CoarsestProduct* far, Matrix<T> v, Mutabl
 
 // sums (3, k): change, size and squares.
 template <typename T>
-void step(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMatrix<T> out,
-          const Scale& near_in, const Scale& near_out, const Scale& far_in, const Scale& far_out,
-          Vector<int32_t> row, Matrix<T> given, Vector<double> by, double share, double turn,
-          MutableMatrix<double> sums, int threads) {
+void step(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMatrix<T> out, double near_times,
+          double far_times, Vector<int32_t> row, Matrix<T> given, Vector<double> by, double share,
+          double turn, MutableMatrix<double> sums, int threads) {
     nb::gil_scoped_release release;
     check_threads(threads);
     const int64_t n = self.n_points(), k = columns(v);
@@ -147,8 +146,7 @@ void step(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMat
     check_matrix("given", rows(given), columns(given), rows(given), k);
     check_indices("row", row.data(), n, rows(given), threads, -1);
     check_matrix("sums", rows(sums), columns(sums), 3, k);
-    const WalkScales scales{checked("near_in", near_in, n), checked("near_out", near_out, n),
-                            checked("far_in", far_in, n), checked("far_out", far_out, n), 0};
+    const WalkScales scales{nullptr, by.data(), nullptr, by.data(), 0, near_times, far_times};
     double* const to = sums.data();
     step_walk<T>(far, self, scales, v.data(), out.data(), k,
                  {row.data(), given.data(), by.data(), share, turn, to, to + k, to + 2 * k}, threads);
@@ -195,10 +193,8 @@ void register_links(nb::module_& m) {
     register_multiply(&multiply<double>);
     register_multiply(&multiply<float>);
     const auto register_step = [&](auto function) {
-        links.def("step", function, "far"_a.none(), "v"_a, "out"_a.noconvert(),
-                  "near_in"_a.none() = nb::none(), "near_out"_a.none() = nb::none(),
-                  "far_in"_a.none() = nb::none(), "far_out"_a.none() = nb::none(), "row"_a, "given"_a, "by"_a,
-                  "share"_a, "turn"_a, "sums"_a.noconvert(), "threads"_a);
+        links.def("step", function, "far"_a.none(), "v"_a, "out"_a.noconvert(), "near_times"_a, "far_times"_a,
+                  "row"_a, "given"_a, "by"_a, "share"_a, "turn"_a, "sums"_a.noconvert(), "threads"_a);
     };
     register_step(&step<double>);
     register_step(&step<float>);

@@ -36,8 +36,9 @@ BVDT_INLINE void take_step(const Rows<T>& r, int64_t i, const T* held, double* t
     const double turn = r.step->turn, by = r.step->by[i], weight = 1 / by;
     if (given >= 0) {
         const T* const from = r.step->given + given * r.stride;
-        for (int c = 0; c < Count; ++c) total[c] += by * r.step->share * from[c];
+        for (int c = 0; c < Count; ++c) total[c] += r.step->share * from[c];
     }
+    for (int c = 0; c < Count; ++c) total[c] *= by;
     double *const change = r.sums, *const size = change + Count, *const squares = size + Count;
     for (int c = 0; c < Count; ++c) {
         const double left = weight * (total[c] - r.v[i * Count + c]);
@@ -63,8 +64,9 @@ BVDT_INLINE void write_rows(const Rows<T>& r) {
             const T value = static_cast<T>(near_in ? weight[e] * near_in[j] : weight[e]);
             for (int c = 0; c < Count; ++c) sum[c] += value * from[c];
         }
-        const double near_out = (r.scales.near_out ? r.scales.near_out[i] : 1) * r.near.unit();
-        const double far_out = !r.far ? 0 : r.scales.far_out ? r.scales.far_out[i] : 1;
+        const double near_out =
+            (r.scales.near_out ? r.scales.near_out[i] : 1) * (r.scales.near_times * r.near.unit());
+        const double far_out = r.far ? (r.scales.far_out ? r.scales.far_out[i] : 1) * r.scales.far_times : 0;
         double total[Count];
         for (int c = 0; c < Count; ++c) total[c] = near_out * sum[c] + r.scales.own * r.v[i * Count + c];
         if (r.far) {

@@ -559,11 +559,9 @@ class Links:
         far: CoarsestProduct | None,
         v: NDArray[Any],  # (N, k) float32 or float64, in the tree's order
         out: NDArray[Any],  # (N, k) as v
-        near_in: _F | None = None,  # (N,) each, by place in the tree's order
-        near_out: _F | None = None,
-        far_in: _F | None = None,
-        far_out: _F | None = None,
         *,
+        near_times: float,
+        far_times: float,
         row: _I,  # (N,) by place: row of ``given``, −1 for none
         given: NDArray[Any],  # (m, k) as v
         by: _F,  # (N,) above 0
@@ -572,7 +570,7 @@ class Links:
         sums: _F,  # out (3, k) Σ|r|, Σ|g/by|, Σr² with r = (g − v)/by
         threads: int,
     ) -> None:
-        """out ← turn·g + (1 − turn)·out, g the product and by·share·given[row]; see walk_product.hpp."""
+        """out ← turn·g + (1 − turn)·out, g = by·(by·(both fields, times their factors) + share·given[row])."""
 
     @property
     def unit(self) -> float: ...

@@ -145,7 +145,7 @@ OWN = {
     "Links.multiply": COLUMNS
     | {name: [shorter] for name in ("near_in", "near_out", "far_in", "far_out", "dots")},
     "Links.step": COLUMNS
-    | {name: [shorter] for name in ("near_in", "near_out", "far_in", "far_out", "by", "sums")}
+    | {name: [shorter] for name in ("by", "sums")}
     | {"row": [put(0, -2), put(1, 1), put(-1, BIG), shorter], "given": [narrower]},
     "MeanLinks": {
         "listed": [put((0, 0), -2), put((1, 2), N), put((2, 1), BIG), shorter],

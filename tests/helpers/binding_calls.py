@@ -174,7 +174,7 @@ def links_multiply() -> Arguments:
 
 
 def links_step() -> Arguments:
-    scales = {name: np.ones(N) for name in ("near_in", "near_out", "far_in", "far_out", "by")}
+    scales = {"near_times": 0.9, "far_times": 0.1, "by": np.ones(N)}
     row = np.full(N, -1, np.int32)
     row[1] = 0
     settings = {"row": row, "given": np.ones((1, 2)), "share": 0.1, "turn": 1.2, "sums": np.zeros((3, 2))}
