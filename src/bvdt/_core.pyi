@@ -477,7 +477,13 @@ class CoarsestProduct:
         bucket_points: int,
     ) -> None: ...
     def symmetric(self) -> CoarsestProduct:
-        """(Q + Qᵀ)/2, which shares all but the probabilities."""
+        """(Q + Qᵀ)/2, by the same arrays."""
+
+    def probabilities(
+        self,
+        size: _I,  # (2N−1,) of its tree
+    ) -> _F:  # (2N−2,)
+        """q as it was given."""
 
     def apply(
         self,
@@ -570,7 +576,7 @@ class Links:
         sums: _F,  # out (3, k) Σ|r|, Σ|g/by|, Σr² with r = (g − v)/by
         threads: int,
     ) -> None:
-        """out ← turn·g + (1 − turn)·out, g = by·(by·(both fields, times their factors) + share·given[row])."""
+        """out ← turn·g + (1 − turn)·out, g = by·(by·(both fields by their factors) + share·given[row])."""
 
     @property
     def unit(self) -> float: ...

@@ -129,6 +129,7 @@ OWN = {
         "subtree_points": [always(0), always(-1), always(HUGE), always(32_769)],
         "bucket_points": [always(0), always(-1), always(HUGE), always(65_536)],
     },
+    "CoarsestProduct.probabilities": {},
     "CoarsestProduct.apply": COLUMNS,
     "CoarsestProduct.symmetric": COLUMNS,
     "weigh_lists": {

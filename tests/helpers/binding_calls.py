@@ -150,6 +150,10 @@ def apply_coarsest(**arguments: Any) -> None:
     _core.CoarsestProduct(**coarsest_product()).apply(**arguments)
 
 
+def coarsest_probabilities(**arguments: Any) -> None:
+    _core.CoarsestProduct(**coarsest_product()).probabilities(**arguments)
+
+
 def apply_symmetric(**arguments: Any) -> None:
     _core.CoarsestProduct(**coarsest_product()).symmetric().apply(**arguments)
 
@@ -476,6 +480,7 @@ CALLS: dict[str, Call] = {
     "optimum_blocks": Call(_core.optimum_blocks, optimum_blocks),
     "CoarsestProduct": Call(_core.CoarsestProduct, coarsest_product),
     "CoarsestProduct.apply": Call(apply_coarsest, lambda: columns() | {"transpose": True}),
+    "CoarsestProduct.probabilities": Call(coarsest_probabilities, lambda: _nodes("size")),
     "CoarsestProduct.symmetric": Call(apply_symmetric, lambda: columns() | {"transpose": True}),
     "weigh_lists": Call(_core.weigh_lists, weigh_lists),
     "Links": Call(_core.Links, links),

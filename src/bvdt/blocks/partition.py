@@ -9,15 +9,22 @@ Every valid partition is a refinement of it.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.arrays import Float, Int
 from ..tree import Tree
+
+
+class HoldsProbabilities(Protocol):
+    """Who has the q of all blocks."""
+
+    @property
+    def q(self) -> Float: ...  # (n_blocks,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +45,11 @@ class BlockPartition:
     rows: Int  # (n_blocks,) node A
     cols: Int  # (n_blocks,) node B
     n_nodes: int
-    q: Float | None = None  # (n_blocks,) q_AB, the probability of each single entry of the block
+    # (n_blocks,) q_AB, the probability of each single entry of the block
+    q: Float | None = field(default_factory=lambda: None)
 
     _of: ClassVar[Tree | None] = None  # of an instance: the tree whose pairs of points it is known to cover
+    _probabilities: ClassVar[HoldsProbabilities | None] = None  # of an instance: who holds its q
 
     def __post_init__(self) -> None:
         for name in ("rows", "cols"):
@@ -65,8 +74,10 @@ class BlockPartition:
         return partition
 
     def __getattr__(self, name: str) -> Any:
-        """``rows`` and ``cols`` of the coarsest partition."""
+        """``rows`` and ``cols`` of the coarsest partition; q, where somebody else holds it."""
         tree = self._of
+        if name == "q" and "n_nodes" in vars(self):
+            return None if self._probabilities is None else self._probabilities.q
         if name not in ("rows", "cols") or tree is None:
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
         nodes = np.arange(1, tree.n_nodes, dtype=np.int32) if name == "rows" else tree.siblings()[1:]
@@ -105,6 +116,13 @@ class BlockPartition:
         """The same blocks, optimised."""
         other = copy.copy(self)
         vars(other)["q"] = q
+        return other
+
+    def with_q_of(self, holder: HoldsProbabilities) -> BlockPartition:
+        """The same, with the q of somebody who is asked for it each time."""
+        other = copy.copy(self)
+        vars(other).pop("q", None)
+        vars(other)["_probabilities"] = holder
         return other
 
     def known_for(self, tree: Tree) -> BlockPartition:

@@ -136,7 +136,7 @@ class Links:
         with D·(Q + Qᵀ)/2·D, one scaling less. Row i of Y is given[row[i]], or 0 where row[i] is −1. ``sums``
         (3, k) is filled with Σ|R|, Σ|G/D| and ΣR² of the columns, R = (G − Z)/D. Needs ``even``.
         """
-        times = {"near_times": factor, "far_times": factor * float(self._far_share[0])}
+        times: dict[str, Any] = {"near_times": factor, "far_times": factor * float(self._far_share[0])}
         links, far = self.mean, None if self.far is None else self.far.symmetric
 
         def step(
