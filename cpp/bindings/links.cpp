@@ -1,6 +1,8 @@
 // The near field in the tree's order, and its product together with the far field's.
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
+
 #include "../kernels/walk_product.hpp"
 #include "arrays.hpp"
 
@@ -36,10 +38,10 @@ void make_links(Links* self, Matrix<int32_t> indices, Matrix<int32_t> weight, do
     new (self) Links(indices.data(), weight.data(), unit, k, order.data(), n, threads);
 }
 
-// Until it is finished.
 struct Building {
-    std::optional<MeanLinks> links;
+    std::optional<MeanLinks> links;  // until it is finished
     int64_t k;
+    nb::object made;  // from then on
 
     MeanLinks& unfinished() {
         require(links.has_value(), "MeanLinks needs to be unfinished; it was finished before");
@@ -55,7 +57,9 @@ void make_mean_links(Building* self, Matrix<int32_t> listed, double unit, Vector
     check_distinct("order", order.data(), n, n);
     check_matrix("listed", rows(listed), k, n, k);
     check_indices("listed", listed.data(), n * k, n, threads, -1);
-    new (self) Building{MeanLinks(listed.data(), k, unit, order.data(), n, threads), k};
+    MeanLinks links(listed.data(), k, unit, order.data(), n, threads);
+    nb::gil_scoped_acquire acquire;
+    new (self) Building{std::move(links), k, nb::object()};
 }
 
 void weigh_rows(Building& self, int64_t first, Matrix<int32_t> weight) {
@@ -69,12 +73,34 @@ void weigh_rows(Building& self, int64_t first, Matrix<int32_t> weight) {
     links.weigh(weight.data(), first, first + n, self.k);
 }
 
-Links finish(Building& self, int threads) {
-    nb::gil_scoped_release release;
-    check_threads(threads);
-    MeanLinks links = std::move(self.unfinished());
+// out (m, k) ← the first k columns of rows first … first + m − 1, −1 where a row has fewer.
+void heads(const Links& self, int64_t first, MutableMatrix<int32_t> out) {
+    const int64_t n = rows(out), k = columns(out), most = self.n_points();
+    require(first >= 0 && first <= most && n <= most - first, "out needs rows of 0…", most - 1, "; it has ",
+            n, " from ", first);
+    for (int64_t i = 0; i < n; ++i) {
+        const int64_t begin = self.first()[first + i], length = self.first()[first + i + 1] - begin;
+        int32_t* const end =
+            std::copy_n(self.column().data() + begin, std::min(k, length), out.data() + i * k);
+        std::fill(end, out.data() + (i + 1) * k, -1);
+    }
+}
+
+void heads_before(Building& self, int64_t first, MutableMatrix<int32_t> out) {
+    heads(self.made.is_valid() ? nb::cast<const Links&>(self.made) : self.unfinished().unweighed(), first,
+          out);
+}
+
+nb::object finish(Building& self, int threads) {
+    MeanLinks& links = self.unfinished();
+    {
+        nb::gil_scoped_release release;
+        check_threads(threads);
+        links.join(threads);
+    }
+    self.made = nb::cast(std::move(links).taken());
     self.links.reset();
-    return std::move(links).finished(threads);
+    return self.made;
 }
 
 const double* checked(const char* name, const Scale& scale, int64_t n) {
@@ -104,10 +130,9 @@ void multiply(const Links& self, const CoarsestProduct* far, Matrix<T> v, Mutabl
 
 // sums (3, k): change, size and squares.
 template <typename T>
-void step(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMatrix<T> out,
-          const Scale& near_in, const Scale& near_out, const Scale& far_in, const Scale& far_out,
-          Vector<int32_t> row, Matrix<T> given, Vector<double> by, double share, double turn,
-          MutableMatrix<double> sums, int threads) {
+void step(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMatrix<T> out, double near_times,
+          double far_times, Vector<int32_t> row, Matrix<T> given, Vector<double> by, double share,
+          double turn, MutableMatrix<double> sums, int threads) {
     nb::gil_scoped_release release;
     check_threads(threads);
     const int64_t n = self.n_points(), k = columns(v);
@@ -121,8 +146,7 @@ void step(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMat
     check_matrix("given", rows(given), columns(given), rows(given), k);
     check_indices("row", row.data(), n, rows(given), threads, -1);
     check_matrix("sums", rows(sums), columns(sums), 3, k);
-    const WalkScales scales{checked("near_in", near_in, n), checked("near_out", near_out, n),
-                            checked("far_in", far_in, n), checked("far_out", far_out, n), 0};
+    const WalkScales scales{nullptr, by.data(), nullptr, by.data(), 0, near_times, far_times};
     double* const to = sums.data();
     step_walk<T>(far, self, scales, v.data(), out.data(), k,
                  {row.data(), given.data(), by.data(), share, turn, to, to + k, to + 2 * k}, threads);
@@ -149,6 +173,7 @@ void register_links(nb::module_& m) {
     auto links = nb::class_<Links>(m, "Links");
     links.def("__init__", &make_links, "listed"_a, "weights"_a, "unit"_a, "order"_a, "threads"_a)
         .def("transposed", &Links::transposed, nb::call_guard<nb::gil_scoped_release>())
+        .def("heads", &heads, "first"_a, "out"_a.noconvert())
         .def_prop_ro("unit", &Links::unit)
         .def_prop_ro("first", &viewed<&Links::first>)
         .def_prop_ro("column", &viewed<&Links::column>)
@@ -157,6 +182,7 @@ void register_links(nb::module_& m) {
     nb::class_<Building>(m, "MeanLinks")
         .def("__init__", &make_mean_links, "listed"_a, "unit"_a, "order"_a, "threads"_a)
         .def("weigh", &weigh_rows, "first"_a, "weights"_a)
+        .def("heads", &heads_before, "first"_a, "out"_a.noconvert())
         .def("finished", &finish, "threads"_a);
     const auto register_multiply = [&](auto function) {
         links.def("multiply", function, "far"_a.none(), "v"_a, "out"_a.noconvert(),
@@ -167,10 +193,8 @@ void register_links(nb::module_& m) {
     register_multiply(&multiply<double>);
     register_multiply(&multiply<float>);
     const auto register_step = [&](auto function) {
-        links.def("step", function, "far"_a.none(), "v"_a, "out"_a.noconvert(),
-                  "near_in"_a.none() = nb::none(), "near_out"_a.none() = nb::none(),
-                  "far_in"_a.none() = nb::none(), "far_out"_a.none() = nb::none(), "row"_a, "given"_a, "by"_a,
-                  "share"_a, "turn"_a, "sums"_a.noconvert(), "threads"_a);
+        links.def("step", function, "far"_a.none(), "v"_a, "out"_a.noconvert(), "near_times"_a, "far_times"_a,
+                  "row"_a, "given"_a, "by"_a, "share"_a, "turn"_a, "sums"_a.noconvert(), "threads"_a);
     };
     register_step(&step<double>);
     register_step(&step<float>);

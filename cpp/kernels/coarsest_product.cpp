@@ -10,13 +10,13 @@ namespace {
 
 // Plain functions, because only those are compiled once per CPU generation.
 BVDT_SIMD void sweep_subtree(double* s, const uint16_t* child, const double* w, int64_t n, int64_t k,
-                             double* sum, int flip) {
-    sweep(s, child, w, n, k, sum, flip);
+                             double* sum, Side side) {
+    sweep(s, child, w, n, k, sum, side);
 }
 
 BVDT_SIMD void sweep_above(double* s, const int32_t* child, const double* w, int64_t n, int64_t k,
-                           double* sum, int flip) {
-    sweep(s, child, w, n, k, sum, flip);
+                           double* sum, Side side) {
+    sweep(s, child, w, n, k, sum, side);
 }
 
 // out[i] += above[subtree of point i], streaming.
@@ -33,7 +33,7 @@ BVDT_NOINLINE void add_above(const double* above, const int32_t* subtree, int64_
 }  // namespace
 
 template <typename T>
-void CoarsestProduct::multiply_columns(const Columns<const T>& v, const Columns<T>& out, int flip,
+void CoarsestProduct::multiply_columns(const Columns<const T>& v, const Columns<T>& out, Side side,
                                        int threads) const {
     const ProductShape& p = *shape_;
     const int64_t k = v.k, n_top = p.n_subtrees - 1;
@@ -47,12 +47,12 @@ void CoarsestProduct::multiply_columns(const Columns<const T>& v, const Columns<
             const int32_t* order = p.order.data() + p.first_leaf[c];
             double* leaves = scratch.data() + (n - 1) * k;
             gather(v, order, n, leaves);
-            sweep_subtree(scratch.data(), p.child.data() + 2 * p.first_row(c),
-                          weight_.data() + 2 * p.first_row(c), n - 1, k, above + c * k, flip);
+            sweep_subtree(scratch.data(), p.child.data() + 2 * p.first_row(c), weights() + 2 * p.first_row(c),
+                          n - 1, k, above + c * k, side);
             scatter(leaves, order, n, out);
         });
     if (n_top == 0) return;
-    sweep_above(top.data(), p.top_child.data(), top_weight_.data(), n_top, k, total.data(), flip);
+    sweep_above(top.data(), p.top_child.data(), top_weights(), n_top, k, total.data(), side);
     parallel_stretches(p.n_points, 4096, threads, [&](int64_t first, int64_t last) {
         add_above(above, p.subtree.data(), first, last, out);
     });
@@ -60,9 +60,9 @@ void CoarsestProduct::multiply_columns(const Columns<const T>& v, const Columns<
 
 template <typename T>
 void CoarsestProduct::apply(const T* v, T* out, int64_t columns, bool transpose, int threads) const {
-    if (columns == 1) return multiply_column(v, out, transpose, threads);
+    if (columns == 1) return multiply_column(v, out, side(transpose), threads);
     in_column_batches(v, out, columns, [&](const Columns<const T>& from, const Columns<T>& to) {
-        multiply_columns(from, to, transpose, threads);
+        multiply_columns(from, to, side(transpose), threads);
     });
 }
 

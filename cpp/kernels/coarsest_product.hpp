@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "columns.hpp"
+#include "sweep.hpp"
 
 namespace bvdt {
 
@@ -60,14 +61,20 @@ class CoarsestProduct {
     CoarsestProduct(const int32_t* size, const int32_t* order, int64_t n_nodes, const double* q,
                     const ProductLimits& limits);
 
-    // (Q + Qᵀ)/2 in the same form, its block of a node and its sibling being the transpose of the other; both
-    // share all but the probabilities.
+    // (Q + Qᵀ)/2: the block of a node and its sibling is the transpose of the other, so the same sweeps do
+    // with the mean of both probabilities. Nothing is copied.
     CoarsestProduct symmetric() const;
+
+    // q as it was given, from the tree's sizes again; nothing if these are of another tree.
+    std::vector<double> probabilities(const int32_t* size, int64_t n_nodes) const;
 
     int64_t n_points() const { return shape_->n_points; }
     const ProductShape& shape() const { return *shape_; }
-    const double* weights() const { return weight_.data(); }
-    const double* top_weights() const { return top_weight_.data(); }
+    const double* weights() const { return q_->within.data(); }
+    const double* top_weights() const { return q_->above.data(); }
+    Side side(bool transpose) const {
+        return both_ ? Side::kMean : transpose ? Side::kTranspose : Side::kForward;
+    }
     int64_t bytes() const;
 
     // out ← Q v, or Qᵀ v; both (N, columns).
@@ -78,6 +85,10 @@ class CoarsestProduct {
     void apply_single(const float* v, const float* diagonal, float* out, int64_t columns, int threads) const;
 
   private:
+    struct Probabilities {           // of (left, right) and (right, left)
+        std::vector<double> within;  // (N − n_subtrees, 2) the subtrees
+        std::vector<double> above;   // (n_subtrees − 1, 2) them
+    };
     struct LazyBuckets {
         std::once_flag once;
         std::unique_ptr<const Buckets> made;
@@ -85,16 +96,16 @@ class CoarsestProduct {
 
     std::shared_ptr<const ProductShape> shape_;
     std::shared_ptr<LazyBuckets> buckets_ = std::make_shared<LazyBuckets>();
-    int64_t bucket_points_;
-    std::vector<double> weight_;      // (N − n_subtrees, 2) q of (left, right) and (right, left)
-    std::vector<double> top_weight_;  // (n_subtrees − 1, 2)
+    ProductLimits limits_;
+    std::shared_ptr<const Probabilities> q_;
+    bool both_ = false;
 
     const Buckets& buckets() const;  // made for the first product with one column
 
     template <typename T>
-    void multiply_columns(const Columns<const T>& v, const Columns<T>& out, int flip, int threads) const;
+    void multiply_columns(const Columns<const T>& v, const Columns<T>& out, Side side, int threads) const;
     template <typename T>
-    void multiply_column(const T* v, T* out, int flip, int threads) const;
+    void multiply_column(const T* v, T* out, Side side, int threads) const;
 };
 
 }  // namespace bvdt

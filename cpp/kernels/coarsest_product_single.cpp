@@ -22,14 +22,14 @@ struct Rows {
 
 template <int64_t Count>
 BVDT_INLINE void subtree_lanes(const Rows& rows, const int32_t* order, const uint16_t* child, const double* w,
-                               int64_t n, float* scratch, float* sum) {
+                               int64_t n, float* scratch, float* sum, Side side) {
     float* const leaves = scratch + (n - 1) * Count;
     for (int64_t j = 0; j < n; ++j) {
         const float *const from = rows.v + order[j] * rows.stride, by = rows.diagonal[order[j]];
         BVDT_SHORT_LOOP
         for (int64_t c = 0; c < Count; ++c) leaves[j * Count + c] = by * from[c];
     }
-    sweep(scratch, child, w, n - 1, Known<Count>{}, sum, 0);
+    sweep(scratch, child, w, n - 1, Known<Count>{}, sum, side);
     for (int64_t j = 0; j < n; ++j) {
         float* const to = rows.out + order[j] * rows.stride;
         BVDT_SHORT_LOOP
@@ -50,16 +50,16 @@ BVDT_INLINE void add_lanes(const float* above, const int32_t* subtree, const Row
 
 // Plain functions, because only those are compiled once per CPU generation.
 BVDT_SIMD void sweep_subtree(const Rows& rows, int64_t count, const int32_t* order, const uint16_t* child,
-                             const double* w, int64_t n, float* scratch, float* sum) {
+                             const double* w, int64_t n, float* scratch, float* sum, Side side) {
     switch (count) {
         case 8:
-            return subtree_lanes<8>(rows, order, child, w, n, scratch, sum);
+            return subtree_lanes<8>(rows, order, child, w, n, scratch, sum, side);
         case 16:
-            return subtree_lanes<16>(rows, order, child, w, n, scratch, sum);
+            return subtree_lanes<16>(rows, order, child, w, n, scratch, sum, side);
         case 24:
-            return subtree_lanes<24>(rows, order, child, w, n, scratch, sum);
+            return subtree_lanes<24>(rows, order, child, w, n, scratch, sum, side);
         case 32:
-            return subtree_lanes<32>(rows, order, child, w, n, scratch, sum);
+            return subtree_lanes<32>(rows, order, child, w, n, scratch, sum, side);
     }
 }
 
@@ -83,6 +83,7 @@ void CoarsestProduct::apply_single(const float* v, const float* diagonal, float*
                                    int threads) const {
     const ProductShape& p = *shape_;
     const int64_t n_top = p.n_subtrees - 1;
+    const Side side = this->side(false);
     for (int64_t j = 0; j < columns; j += kColumns) {
         const int64_t k = std::min(kColumns, columns - j);
         const Rows rows{v + j, diagonal, out + j, columns};
@@ -94,11 +95,11 @@ void CoarsestProduct::apply_single(const float* v, const float* diagonal, float*
             [&] { return std::vector<float>(static_cast<size_t>(2 * p.largest * k)); },
             [&](int64_t c, std::vector<float>& scratch) {
                 sweep_subtree(rows, k, p.order.data() + p.first_leaf[c], p.child.data() + 2 * p.first_row(c),
-                              weight_.data() + 2 * p.first_row(c), p.leaves(c), scratch.data(),
-                              above + c * k);
+                              weights() + 2 * p.first_row(c), p.leaves(c), scratch.data(), above + c * k,
+                              side);
             });
         if (n_top == 0) continue;
-        sweep(top.data(), p.top_child.data(), top_weight_.data(), n_top, k, total.data(), 0);
+        sweep(top.data(), p.top_child.data(), top_weights(), n_top, k, total.data(), side);
         parallel_stretches(p.n_points, 4096, threads, [&](int64_t first, int64_t last) {
             add_above(above, p.subtree.data(), rows, k, first, last);
         });

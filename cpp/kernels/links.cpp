@@ -115,7 +115,7 @@ void MeanLinks::weigh(const int32_t* weight, int64_t first, int64_t last, int64_
         std::copy_n(weight + (i - first) * k, own_[i], links_.weight_.data() + links_.first_[i]);
 }
 
-Links MeanLinks::finished(int threads) && {
+void MeanLinks::join(int threads) {
     const std::vector<int64_t>& first = links_.first_;
     const int32_t* const column = links_.column_.data();
     int32_t* const weight = links_.weight_.data();
@@ -137,7 +137,6 @@ Links MeanLinks::finished(int threads) && {
             for (int64_t e = tail; e < first[i + 1]; ++e) weight[e] = weight[place(column[e], i)];
         }
     });
-    return std::move(links_);
 }
 
 }  // namespace bvdt

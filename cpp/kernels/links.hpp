@@ -61,12 +61,14 @@ class MeanLinks {
     MeanLinks(const int32_t* listed, int64_t k, double unit, const int32_t* order, int64_t n, int threads);
 
     int64_t n_points() const { return links_.n_points(); }
+    const Links& unweighed() const { return links_; }  // rows and columns are there
 
     // Weights (last − first, k) of these rows' lists, each below 2³⁰.
     void weigh(const int32_t* weight, int64_t first, int64_t last, int64_t k);
 
-    // Once all rows have their weights.
-    Links finished(int threads) &&;
+    // Once all rows have their weights: the links, which are no longer here.
+    void join(int threads);
+    Links taken() && { return std::move(links_); }
 
   private:
     Links links_;

@@ -38,7 +38,7 @@ struct SlotNumbers {
 
 CoarsestProduct::CoarsestProduct(const int32_t* size, const int32_t* order, int64_t n_nodes, const double* q,
                                  const ProductLimits& limits)
-    : bucket_points_(limits.bucket_points) {
+    : limits_(limits) {
     const Subtrees subtrees(size, n_nodes, limits.subtree_points);
     const int64_t n = (n_nodes + 1) / 2, n_subtrees = subtrees.count(), n_top = n_subtrees - 1;
     auto shape = std::make_shared<ProductShape>();
@@ -49,7 +49,9 @@ CoarsestProduct::CoarsestProduct(const int32_t* size, const int32_t* order, int6
     shape->subtree.resize(static_cast<size_t>(n));
     shape->child.resize(static_cast<size_t>(2 * (n - n_subtrees)));
     shape->top_child.resize(static_cast<size_t>(2 * n_top));
-    weight_.resize(shape->child.size()), top_weight_.resize(shape->top_child.size());
+    auto probabilities = std::make_shared<Probabilities>();
+    std::vector<double>&within = probabilities->within, &above = probabilities->above;
+    within.resize(shape->child.size()), above.resize(shape->top_child.size());
 
     SlotNumbers numbers;
     for (int64_t c = 0; c < n_subtrees; ++c) {
@@ -63,7 +65,7 @@ CoarsestProduct::CoarsestProduct(const int32_t* size, const int32_t* order, int6
             const int64_t row = 2 * (shape->first_row(c) + i);
             shape->child[row] = static_cast<uint16_t>(numbers.slot[left - root]);
             shape->child[row + 1] = static_cast<uint16_t>(numbers.slot[right - root]);
-            weight_[row] = q[left - 1], weight_[row + 1] = q[right - 1];
+            within[row] = q[left - 1], within[row + 1] = q[right - 1];
         }
     }
     int64_t top = n_top, subtree = n_subtrees;
@@ -74,17 +76,39 @@ CoarsestProduct::CoarsestProduct(const int32_t* size, const int32_t* order, int6
         [&](int64_t e, int32_t left, int32_t right) {
             const int64_t node = subtrees.nodes[e], row = 2 * --top;
             shape->top_child[row] = left, shape->top_child[row + 1] = right;
-            top_weight_[row] = q[node], top_weight_[row + 1] = q[right_child(size, node) - 1];
+            above[row] = q[node], above[row + 1] = q[right_child(size, node) - 1];
             return static_cast<int32_t>(top);
         });
-    shape_ = std::move(shape);
+    shape_ = std::move(shape), q_ = std::move(probabilities);
+}
+
+std::vector<double> CoarsestProduct::probabilities(const int32_t* size, int64_t n_nodes) const {
+    const Subtrees subtrees(size, n_nodes, limits_.subtree_points);
+    const std::vector<int32_t>& first_leaf = shape_->first_leaf;
+    if (n_nodes != 2 * n_points() - 1 || subtrees.count() != shape_->n_subtrees ||
+        !std::equal(subtrees.start.begin(), subtrees.start.end(), first_leaf.begin()))
+        return {};
+    std::vector<double> q(static_cast<size_t>(n_nodes - 1));
+    const auto put = [&](int64_t node, const double* pair) {  // of the node's children
+        q[node] = pair[0], q[right_child(size, node) - 1] = pair[1];
+    };
+    SlotNumbers numbers;
+    for (int64_t c = 0; c < shape_->n_subtrees; ++c) {
+        const int64_t root = subtrees.roots[c];
+        numbers.number(size, root);
+        for (int64_t i = 0; i < size[root] - 1; ++i)
+            put(root + numbers.nodes[i], weights() + 2 * (shape_->first_row(c) + i));
+    }
+    int64_t top = shape_->n_subtrees - 1;
+    for (int64_t e = static_cast<int64_t>(subtrees.nodes.size()) - 1; e >= 0; --e)
+        if (size[subtrees.nodes[e]] > limits_.subtree_points)
+            put(subtrees.nodes[e], top_weights() + 2 * --top);
+    return q;
 }
 
 CoarsestProduct CoarsestProduct::symmetric() const {
     CoarsestProduct other(*this);
-    for (auto* weight : {&other.weight_, &other.top_weight_})
-        for (size_t row = 0; row < weight->size(); row += 2)
-            (*weight)[row] = (*weight)[row + 1] = ((*weight)[row] + (*weight)[row + 1]) / 2;
+    other.both_ = true;
     return other;
 }
 
@@ -122,7 +146,7 @@ Buckets deal_into_buckets(const ProductShape& shape, int64_t bucket_points) {
 
 const Buckets& CoarsestProduct::buckets() const {
     std::call_once(buckets_->once, [&] {
-        buckets_->made = std::make_unique<const Buckets>(deal_into_buckets(*shape_, bucket_points_));
+        buckets_->made = std::make_unique<const Buckets>(deal_into_buckets(*shape_, limits_.bucket_points));
     });
     return *buckets_->made;
 }
@@ -133,7 +157,7 @@ int64_t CoarsestProduct::bytes() const {
     };
     const ProductShape& s = *shape_;
     const Buckets& b = buckets();
-    return of(s.order, s.first_leaf, s.subtree, s.child, s.top_child, weight_, top_weight_) +
+    return of(s.order, s.first_leaf, s.subtree, s.child, s.top_child, q_->within, q_->above) +
            of(b.of_point, b.slot, b.first_subtree, b.start);
 }
 

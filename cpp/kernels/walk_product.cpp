@@ -36,8 +36,9 @@ BVDT_INLINE void take_step(const Rows<T>& r, int64_t i, const T* held, double* t
     const double turn = r.step->turn, by = r.step->by[i], weight = 1 / by;
     if (given >= 0) {
         const T* const from = r.step->given + given * r.stride;
-        for (int c = 0; c < Count; ++c) total[c] += by * r.step->share * from[c];
+        for (int c = 0; c < Count; ++c) total[c] += r.step->share * from[c];
     }
+    for (int c = 0; c < Count; ++c) total[c] *= by;
     double *const change = r.sums, *const size = change + Count, *const squares = size + Count;
     for (int c = 0; c < Count; ++c) {
         const double left = weight * (total[c] - r.v[i * Count + c]);
@@ -63,8 +64,9 @@ BVDT_INLINE void write_rows(const Rows<T>& r) {
             const T value = static_cast<T>(near_in ? weight[e] * near_in[j] : weight[e]);
             for (int c = 0; c < Count; ++c) sum[c] += value * from[c];
         }
-        const double near_out = (r.scales.near_out ? r.scales.near_out[i] : 1) * r.near.unit();
-        const double far_out = !r.far ? 0 : r.scales.far_out ? r.scales.far_out[i] : 1;
+        const double near_out =
+            (r.scales.near_out ? r.scales.near_out[i] : 1) * (r.scales.near_times * r.near.unit());
+        const double far_out = r.far ? (r.scales.far_out ? r.scales.far_out[i] : 1) * r.scales.far_times : 0;
         double total[Count];
         for (int c = 0; c < Count; ++c) total[c] = near_out * sum[c] + r.scales.own * r.v[i * Count + c];
         if (r.far) {
@@ -126,12 +128,12 @@ BVDT_SIMD void write_part(const Rows<double>& r, int64_t count) { write_some(r, 
 BVDT_SIMD void write_part(const Rows<float>& r, int64_t count) { write_some(r, count); }
 
 BVDT_SIMD void sweep_part(double* s, const uint16_t* child, const double* w, int64_t n, int64_t k,
-                          double* sum, int flip) {
-    sweep(s, child, w, n, k, sum, flip);
+                          double* sum, Side side) {
+    sweep(s, child, w, n, k, sum, side);
 }
 BVDT_SIMD void sweep_part(double* s, const int32_t* child, const double* w, int64_t n, int64_t k, double* sum,
-                          int flip) {
-    sweep(s, child, w, n, k, sum, flip);
+                          Side side) {
+    sweep(s, child, w, n, k, sum, side);
 }
 
 // k columns of v, their rows in the tree's order and side by side: v itself, or a copy.
@@ -213,7 +215,7 @@ std::vector<double> multiply_links(const Links& near, const WalkScales& scales, 
 
 template <typename T>
 std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near, const WalkScales& scales,
-                                  Ordered<T>& v, const Columns<T>& out, const int32_t* order, int flip,
+                                  Ordered<T>& v, const Columns<T>& out, const int32_t* order, Side side,
                                   const WalkStep<T>* step, int64_t width, int threads) {
     const ProductShape& p = far.shape();
     const int64_t k = out.k, n_top = p.n_subtrees - 1;
@@ -224,7 +226,7 @@ std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near,
         v.put(p.first_leaf[c], p.first_leaf[c + 1]);
         add_rows(v.data(), scales.far_in, p.first_leaf[c], p.first_leaf[c + 1], k, above + c * k);
     });
-    sweep_part(top.data(), p.top_child.data(), far.top_weights(), n_top, k, total.data(), flip);
+    sweep_part(top.data(), p.top_child.data(), far.top_weights(), n_top, k, total.data(), side);
     parallel_for(
         p.n_subtrees, 16, threads,
         [&] { return std::vector<double>(static_cast<size_t>((2 * p.largest + 1) * k)); },
@@ -233,7 +235,7 @@ std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near,
             double* const leaves = scratch.data() + (n - 1) * k;
             double* const sum = scratch.data() + 2 * p.largest * k;
             scaled_rows(v.data(), scales.far_in, first, n, k, leaves);
-            sweep_part(scratch.data(), p.child.data() + row, far.weights() + row, n - 1, k, sum, flip);
+            sweep_part(scratch.data(), p.child.data() + row, far.weights() + row, n - 1, k, sum, side);
             write_part({near, scales, v.data(), leaves, above + c * k, order, out.data, out.stride, first,
                         first + n, partial.of(c), step},
                        k);
@@ -255,7 +257,8 @@ void multiply_columns(const CoarsestProduct* far, const Links& near, const WalkS
         if (step) here = *step, here.given += j;
         const WalkStep<T>* const taken = step ? &here : nullptr;
         done(j, k,
-             far ? multiply_both(*far, near, scales, from, to, order, transpose, taken, n_sums * k, threads)
+             far ? multiply_both(*far, near, scales, from, to, order, far->side(transpose), taken, n_sums * k,
+                                 threads)
                  : multiply_links(near, scales, from, to, order, taken, n_sums * k, threads));
         j += k;
     }

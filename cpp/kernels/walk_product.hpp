@@ -18,11 +18,11 @@ namespace bvdt {
 struct WalkScales {  // (N,) each, by place in the tree's order; null for ones
     const double *near_in, *near_out, *far_in, *far_out;
     double own;
+    double near_times = 1, far_times = 1;  // one more factor for all rows
 };
 
-// Label spreading's step in the place of the product: with g_i the product's row and by_i·share of the row
-// that is given,
-//     out_i ← turn·g_i + (1 − turn)·out_i
+// Label spreading's step in the place of the product p: with the row that is given,
+//     g_i = by_i·(p_i + share·given_i),      out_i ← turn·g_i + (1 − turn)·out_i
 // which is Chebyshev's step where out holds the vector before v. At turn 1 out may hold anything.
 template <typename T>
 struct WalkStep {

@@ -40,7 +40,8 @@ struct Lists {
         MeanLinks making(listed.data(), k, unit, order.data(), n, 2);
         making.weigh(weights.data(), 0, n / 2, k);
         making.weigh(weights.data() + n / 2 * k, n / 2, n, k);
-        return std::move(making).finished(2);
+        making.join(2);
+        return std::move(making).taken();
     }
 };
 
@@ -141,7 +142,11 @@ TEST_CASE("a step of label spreading is made of the product, and tells its resid
     const Lists lists(rng, n, 5, 0.001);
     const Links links(lists.indices.data(), lists.weight.data(), 0.001, 5, tree.order.data(), n, 2);
     const auto a = uniforms(rng, n), b = uniforms(rng, n), c = uniforms(rng, n), d = uniforms(rng, n);
-    const WalkScales scales{a.data(), b.data(), c.data(), d.data(), 0};
+    const WalkScales scales{a.data(), b.data(), c.data(), d.data(), 0, 0.6, 1.7};
+    std::vector<double> nears(b), fars(d);
+    for (auto& value : nears) value *= 0.6;
+    for (auto& value : fars) value *= 1.7;
+    const WalkScales written{a.data(), nears.data(), c.data(), fars.data(), 0};  // without the two factors
     std::vector<double> by(static_cast<size_t>(n));
     std::vector<int32_t> row(static_cast<size_t>(n), -1);
     for (int64_t i = 0; i < n; ++i) by[i] = 0.5 + static_cast<double>(below(rng, 10));
@@ -153,7 +158,7 @@ TEST_CASE("a step of label spreading is made of the product, and tells its resid
                 const auto given = uniforms(rng, m * k);
                 std::vector<double> product(v.size()), out(held), one(held), sums(3 * k), same(3 * k),
                     slow(3 * k, 0.0);
-                multiply_walk(tied, links, scales, v.data(), product.data(), k, false, true,
+                multiply_walk(tied, links, written, v.data(), product.data(), k, false, true,
                               static_cast<double*>(nullptr), 1);
                 const auto take = [&](std::vector<double>& to, std::vector<double>& told, int threads) {
                     double* const t = told.data();
@@ -168,7 +173,8 @@ TEST_CASE("a step of label spreading is made of the product, and tells its resid
                     for (int64_t x = 0; x < k; ++x) {
                         const int64_t e = i * k + x;
                         double g = product[e];
-                        if (row[i] >= 0) g += by[i] * 0.1 * given[row[i] * k + x];
+                        if (row[i] >= 0) g += 0.1 * given[row[i] * k + x];
+                        g *= by[i];
                         const double left = (g - v[e]) / by[i];
                         slow[x] += std::abs(left), slow[k + x] += std::abs(g) / by[i];
                         slow[2 * k + x] += left * left;

@@ -489,7 +489,13 @@ class CoarsestProduct:
         bucket_points: int,
     ) -> None: ...
     def symmetric(self) -> CoarsestProduct:
-        """(Q + Qᵀ)/2, which shares all but the probabilities."""
+        """(Q + Qᵀ)/2, by the same arrays."""
+
+    def probabilities(
+        self,
+        size: _I,  # (2N−1,) of its tree
+    ) -> _F:  # (2N−2,)
+        """q as it was given."""
 
     def apply(
         self,
@@ -541,6 +547,13 @@ class Links:
         threads: int,
     ) -> None: ...
     def transposed(self) -> Links: ...
+    def heads(
+        self,
+        first: int,
+        out: _I,  # out (m, k)
+    ) -> None:
+        """out ← the first k columns of rows first … first + m − 1, −1 where a row has fewer."""
+
     def multiply(
         self,
         far: CoarsestProduct | None,
@@ -564,11 +577,9 @@ class Links:
         far: CoarsestProduct | None,
         v: NDArray[Any],  # (N, k) float32 or float64, in the tree's order
         out: NDArray[Any],  # (N, k) as v
-        near_in: _F | None = None,  # (N,) each, by place in the tree's order
-        near_out: _F | None = None,
-        far_in: _F | None = None,
-        far_out: _F | None = None,
         *,
+        near_times: float,
+        far_times: float,
         row: _I,  # (N,) by place: row of ``given``, −1 for none
         given: NDArray[Any],  # (m, k) as v
         by: _F,  # (N,) above 0
@@ -577,7 +588,7 @@ class Links:
         sums: _F,  # out (3, k) Σ|r|, Σ|g/by|, Σr² with r = (g − v)/by
         threads: int,
     ) -> None:
-        """out ← turn·g + (1 − turn)·out, g the product and by·share·given[row]; see walk_product.hpp."""
+        """out ← turn·g + (1 − turn)·out, g = by·(by·(both fields by their factors) + share·given[row])."""
 
     @property
     def unit(self) -> float: ...
@@ -605,6 +616,13 @@ class MeanLinks:
         first: int,
         weights: _I,  # (m, k) of rows first … first + m − 1
     ) -> None: ...
+    def heads(
+        self,
+        first: int,
+        out: _I,  # out (m, k)
+    ) -> None:
+        """As those of the links to be."""
+
     def finished(self, threads: int) -> Links:
         """The links, once; their rows begin with the lists."""
 

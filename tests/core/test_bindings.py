@@ -130,6 +130,7 @@ OWN = {
         "subtree_points": [always(0), always(-1), always(HUGE), always(32_769)],
         "bucket_points": [always(0), always(-1), always(HUGE), always(65_536)],
     },
+    "CoarsestProduct.probabilities": {},
     "CoarsestProduct.apply": COLUMNS,
     "CoarsestProduct.symmetric": COLUMNS,
     "weigh_lists": {
@@ -146,7 +147,7 @@ OWN = {
     "Links.multiply": COLUMNS
     | {name: [shorter] for name in ("near_in", "near_out", "far_in", "far_out", "dots")},
     "Links.step": COLUMNS
-    | {name: [shorter] for name in ("near_in", "near_out", "far_in", "far_out", "by", "sums")}
+    | {name: [shorter] for name in ("by", "sums")}
     | {"row": [put(0, -2), put(1, 1), put(-1, BIG), shorter], "given": [narrower]},
     "MeanLinks": {
         "listed": [put((0, 0), -2), put((1, 2), N), put((2, 1), BIG), shorter],
@@ -157,6 +158,8 @@ OWN = {
         "weights": [put((0, 0), -1), put((1, 2), 1 << 30), narrower],
     },
     "MeanLinks.finished": {},
+    "Links.heads": {"first": [always(-1), always(2), always(HUGE)]},
+    "MeanLinks.heads": {"first": [always(-1), always(2), always(HUGE)]},
     "column_dots": {"b": [shorter, narrower], "out": [shorter]},
     "reduce_columns": {"ap": [shorter, narrower], "length": [shorter], "squares": [shorter]},
     "advance_columns": {name: [shorter, narrower] for name in ("f", "p", "r")}

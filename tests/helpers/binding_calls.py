@@ -150,6 +150,10 @@ def apply_coarsest(**arguments: Any) -> None:
     _core.CoarsestProduct(**coarsest_product()).apply(**arguments)
 
 
+def coarsest_probabilities(**arguments: Any) -> None:
+    _core.CoarsestProduct(**coarsest_product()).probabilities(**arguments)
+
+
 def apply_symmetric(**arguments: Any) -> None:
     _core.CoarsestProduct(**coarsest_product()).symmetric().apply(**arguments)
 
@@ -174,7 +178,7 @@ def links_multiply() -> Arguments:
 
 
 def links_step() -> Arguments:
-    scales = {name: np.ones(N) for name in ("near_in", "near_out", "far_in", "far_out", "by")}
+    scales = {"near_times": 0.9, "far_times": 0.1, "by": np.ones(N)}
     row = np.full(N, -1, np.int32)
     row[1] = 0
     settings = {"row": row, "given": np.ones((1, 2)), "share": 0.1, "turn": 1.2, "sums": np.zeros((3, 2))}
@@ -195,6 +199,18 @@ def mean_links() -> Arguments:
 
 def mean_links_weigh(**arguments: Any) -> None:
     _core.MeanLinks(**mean_links()).weigh(**arguments)
+
+
+def links_heads(**arguments: Any) -> None:
+    _core.Links(**links()).heads(**arguments)
+
+
+def mean_links_heads(**arguments: Any) -> None:
+    _core.MeanLinks(**mean_links()).heads(**arguments)
+
+
+def heads() -> Arguments:
+    return {"first": 1, "out": np.zeros((N - 1, 2), np.int32)}
 
 
 def mean_links_finished(**arguments: Any) -> None:
@@ -473,11 +489,14 @@ CALLS: dict[str, Call] = {
     "optimum_blocks": Call(_core.optimum_blocks, optimum_blocks),
     "CoarsestProduct": Call(_core.CoarsestProduct, coarsest_product),
     "CoarsestProduct.apply": Call(apply_coarsest, lambda: columns() | {"transpose": True}),
+    "CoarsestProduct.probabilities": Call(coarsest_probabilities, lambda: _nodes("size")),
     "CoarsestProduct.symmetric": Call(apply_symmetric, lambda: columns() | {"transpose": True}),
     "weigh_lists": Call(_core.weigh_lists, weigh_lists),
     "Links": Call(_core.Links, links),
     "Links.multiply": Call(multiply_links, links_multiply),
     "Links.step": Call(step_links, links_step),
+    "Links.heads": Call(links_heads, heads),
+    "MeanLinks.heads": Call(mean_links_heads, heads),
     "MeanLinks": Call(_core.MeanLinks, mean_links),
     "MeanLinks.weigh": Call(mean_links_weigh, lambda: {"first": 1, "weights": links()["weights"][1:]}),
     "MeanLinks.finished": Call(mean_links_finished, lambda: {"threads": 2}),

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bvdt
-from bvdt import ForestOperator, TransitionOperator
+from bvdt import ForestOperator, TransitionOperator, _core
 from bvdt.operators import in_tree_order, links, ordered_walk
 from bvdt.operators.near_field import NearField
 from helpers.engine_cases import random_lifted, random_tree
@@ -180,3 +180,21 @@ def test_one_mean_serves_all_walks_in_its_order():
     Q = more.toarray()
     assert_allclose(more.mean_with_transpose(V), (Q + Q.T) @ V / 2, atol=1e-13)
     assert more._links.mean is op._links.mean
+
+
+@pytest.mark.kernel
+def test_heads_of_rows_are_there_before_and_after_the_weights():
+    listed = np.array([[1, 2], [0, -1], [1, 3], [2, 0]], np.int32)
+    making = _core.MeanLinks(listed, 0.5, np.arange(4, dtype=np.int32), 1)
+    making.weigh(0, np.ones((4, 2), np.int32))
+    before, after, told = (np.empty((3, 2), np.int32) for _ in range(3))
+    making.heads(1, before)
+    links_ = making.finished(1)
+    links_.heads(1, after)
+    making.heads(1, told)  # which it leaves to the links
+    assert_array_equal(before[1:], listed[2:])
+    assert_array_equal(after, before)
+    assert_array_equal(told, before)
+    for ask in (lambda: making.finished(1), lambda: making.weigh(0, listed)):
+        with pytest.raises(ValueError, match="MeanLinks needs to be unfinished"):
+            ask()

@@ -50,7 +50,7 @@ def _warn_of_signs(y: NDArray[Any], labelled: NDArray[np.bool_]) -> None:
 def checked_weights(sample_weight: Any, n_points: int) -> Float:  # (N,)
     """Weights of the labels, ≥ 0, 1 where none are given."""
     if sample_weight is None:
-        return np.ones(n_points)
+        return np.broadcast_to(1.0, n_points)
     weight = np.asarray(sample_weight, np.float64)
     if weight.shape != (n_points,):
         raise ValueError(f"sample_weight needs one entry per point, {n_points}; its shape is {weight.shape}")

@@ -87,7 +87,9 @@ def transition_matrix(
             n_jobs=n_jobs,
             progress=progress,
         )
-    return op if blocks is None else op.refine(blocks)
+    op = op if blocks is None else op.refine(blocks)
+    memory.give_back(lifted.n_points)
+    return op
 
 
 def _one_tree(lifted: Lifted, tree: str | Tree, **options: Any) -> Tree:

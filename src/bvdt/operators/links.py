@@ -87,8 +87,10 @@ class Links:
 
     @cached_property
     def _far_share(self) -> Float:  # (N,) by place
-        far = np.ones(len(self.order)) if self.near is None else self.near.far_share[self.order]
-        return np.asarray(self.share * far)
+        if self.near is None or self.near.even:  # one number for all, of which no copy per point is held
+            far = 1.0 if self.near is None else float(self.near.far_share[0])
+            return np.broadcast_to(self.share * far, len(self.order))
+        return np.asarray(self.share * self.near.far_share[self.order])
 
     def row(self, point: int) -> tuple[Int, Float]:
         """Columns, in the points' own numbers, and entries of a row of λS."""
@@ -134,18 +136,14 @@ class Links:
         with D·(Q + Qᵀ)/2·D, one scaling less. Row i of Y is given[row[i]], or 0 where row[i] is −1. ``sums``
         (3, k) is filled with Σ|R|, Σ|G/D| and ΣR² of the columns, R = (G − Z)/D. Needs ``even``.
         """
-        out_scale = factor * scale * scale
-        scales: dict[str, Any] = {
-            "near_out": out_scale,
-            "far_out": out_scale * self._far_share,
-        }  # once, for many steps
+        times: dict[str, Any] = {"near_times": factor, "far_times": factor * float(self._far_share[0])}
         links, far = self.mean, None if self.far is None else self.far.symmetric
 
         def step(
             Z: Float, out: Float, row: Int, given: Float, share: float, turn: float, sums: Float
         ) -> None:
             options: dict[str, Any] = {"row": row, "given": given, "by": scale, "share": share, "turn": turn}
-            links.step(far, Z, out, **scales, **options, sums=sums, threads=self._threads(links, Z))
+            links.step(far, Z, out, **times, **options, sums=sums, threads=self._threads(links, Z))
 
         return step
 
@@ -172,4 +170,4 @@ class Links:
 
 
 def _product(a: Float | None, b: Float) -> Float:
-    return b if a is None else np.asarray(a * b)
+    return np.ascontiguousarray(b if a is None else a * b)

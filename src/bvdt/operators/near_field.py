@@ -22,6 +22,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from .. import _core
+from .._support import memory
 from .._support.arrays import Float, Int, checked_integer
 from .._support.progress import Progress
 from .._support.running import n_threads
@@ -31,7 +32,7 @@ from ..neighbours import Recall, nearest_centres
 UNIT = 2.0**-29  # weights λ·S_ij are whole numbers of it, 32 bits each, in products
 SHARE = round(0.95 / UNIT) * UNIT  # λ
 FALL = 3.0  # d_ik / β_i
-_ROWS = 1 << 16  # of lists at once
+_ROWS = 1 << 14  # of lists at once
 
 
 def near_weights(divergences: Float) -> Float:  # (m, k) -> (m, k)
@@ -75,7 +76,7 @@ class PlacedLists:
     order: Int  # (N,) point at each place
     k: int
     listed: Int | None  # (N, k)
-    links: _core.Links | None = None
+    links: _core.Links | _core.MeanLinks | None = None  # in the place of ``listed``
 
     @classmethod
     def of(cls, indices: Int, order: Int) -> PlacedLists:
@@ -85,13 +86,15 @@ class PlacedLists:
             listed[rows] = place[indices[order[rows]]]
         return cls(order, indices.shape[1], listed)
 
-    def rows(self, rows: slice | Int, k: int | None = None) -> Int:  # (m, k)
-        """Lists at some places, or the first k of each."""
-        k = self.k if k is None else k
+    def rows(self, rows: slice) -> Int:  # (m, k)
+        """Lists at some places."""
         if self.listed is not None:
-            return self.listed[rows, :k]
+            return self.listed[rows]
         assert self.links is not None
-        return np.asarray(self.links.column[self.links.first[:-1][rows][:, None] + np.arange(k)])
+        first, last, _ = rows.indices(len(self.order))
+        heads = np.empty((last - first, self.k), np.int32)
+        self.links.heads(first, heads)
+        return heads
 
     def by_point(self) -> Int:  # (N, k)
         """As they were."""
@@ -162,13 +165,14 @@ class NearField:
         held = self._held
         return held.by_point() if isinstance(held, PlacedLists) else held
 
-    def lists_of(self, points: Int | slice, k: int | None = None) -> Int:  # (m,) -> (m, k)
-        """Those of some points, or the first k of each."""
-        held, k = self._held, self.k if k is None else k
+    def lists_of(self, points: Int) -> Int:  # (m,) -> (m, k)
+        """Those of some points."""
+        held = self._held
         if not isinstance(held, PlacedLists):
-            return held[points, :k]
-        listed = held.rows(_inverse(held.order)[points], k)
-        return np.asarray(_with_nobody(held.order)[listed])
+            return held[points]
+        places = _inverse(held.order)[points]
+        listed = [held.rows(slice(place, place + 1)) for place in places.tolist()]
+        return np.asarray(_with_nobody(held.order)[np.concatenate(listed)])
 
     @property
     def divergences(self) -> Float:  # (N, k)
@@ -199,7 +203,10 @@ class NearField:
     @cached_property
     def far_share(self) -> Float:  # (N,)
         """1 − λ_i; one number for all, where all points have a neighbour."""
-        found, far = self.lists_of(slice(None), 1)[:, 0] >= 0, 1.0 - self._units * UNIT
+        far, held = 1.0 - self._units * UNIT, self._held
+        if isinstance(held, PlacedLists) and held.links is not None:  # which hold lists that are full
+            return np.broadcast_to(far, self.n_points)
+        found = self.indices[:, 0] >= 0
         return np.broadcast_to(far, self.n_points) if found.all() else np.where(found, far, 1.0)
 
     @property
@@ -274,19 +281,26 @@ class NearField:
         ``forward``: λS in that order, if it is there.
         """
         placed = self._placed(order)
-        if placed.links is not None:
+        if isinstance(placed.links, _core.Links):
             return placed.links
-        assert placed.listed is not None
-        making, full = _core.MeanLinks(placed.listed, UNIT, order, threads), placed.listed.min(initial=0) >= 0
+        making, full = _core.MeanLinks(placed.rows(slice(None)), UNIT, order, threads), self._is_full(placed)
+        holding = self._held is placed and full
+        if holding:
+            self._held = placed = PlacedLists(order, self.k, None, making)  # its columns are there
         if forward is not None and full:
             making.weigh(0, forward.weight.reshape(self.n_points, self.k))
         else:
             for rows, weight in self._weights(placed, n_jobs):
                 making.weigh(rows.start, weight)
         links = making.finished(threads)
-        if self._held is placed and full:
+        if holding:
             self._held = PlacedLists(order, self.k, None, links)
+        memory.give_back(self.n_points)
         return links
+
+    def _is_full(self, placed: PlacedLists) -> bool:
+        """Whether nobody has fewer than k."""
+        return all(bool((placed.rows(rows) >= 0).all()) for rows in _batches(self.n_points))
 
     @cached_property
     def parts(self) -> NDArray[np.intp]:  # (N,)

@@ -7,7 +7,7 @@ says; for any other partition the arrays are checked at every product.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._support import memory
 from .._support.arrays import Float, Int
 from ..blocks import BlockPartition
 from ..tree import Tree
 
 
-@dataclass(frozen=True, eq=False)
 class CoarsestProduct:
     """Q of the coarsest partition, prepared for products.
 
@@ -28,27 +28,40 @@ class CoarsestProduct:
     that one column is dealt into first. They change the speed, and the result by its rounding at most.
     """
 
-    tree: Tree
-    q: Float  # (2N − 2,) q[k − 1] belongs to the block of node k and its sibling
-    subtree_points: int = 256
-    bucket_points: int = 32_768
+    def __init__(
+        self,
+        tree: Tree,
+        q: Float,  # (2N − 2,) q[k − 1] belongs to the block of node k and its sibling
+        subtree_points: int = 256,
+        bucket_points: int = 32_768,
+    ) -> None:
+        self.tree, self._limits = tree, (subtree_points, bucket_points)
+        self._q: Float | None = q
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Without what was prepared: a copy prepares its own when it is first used."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return CoarsestProduct, (self.tree, self.q, *self._limits)
+
+    @property
+    def q(self) -> Float:  # (2N − 2,)
+        """As it was given; a large product that is prepared holds it in its own way alone."""
+        held = self._q
+        return self.prepared.probabilities(self.tree.size) if held is None else held
 
     @cached_property
     def prepared(self) -> _core.CoarsestProduct:
-        return self.reordered(self.tree.order)
+        prepared = self.reordered(self.tree.order)
+        if self.tree.n_points >= memory.LARGE:
+            self._q = None
+        return prepared
 
     def reordered(self, order: Int) -> _core.CoarsestProduct:
         """Prepared for points in another order: ``order`` has the numbers there of the tree's leaves."""
-        limits = self.subtree_points, self.bucket_points
-        return _core.CoarsestProduct(self.tree.size, order, self.q, *limits)
+        return _core.CoarsestProduct(self.tree.size, order, self.q, *self._limits)
 
     @cached_property
     def symmetric(self) -> _core.CoarsestProduct:
-        """(Q + Qᵀ)/2, which shares all but the probabilities."""
+        """(Q + Qᵀ)/2, which shares all there is."""
         return self.prepared.symmetric()
 
     def apply(self, v: Any, out: Any, transpose: bool, threads: int) -> None:  # (N, k), (N, k)

@@ -137,7 +137,8 @@ class SymmetrizedOperator(RealOperator):
 
         D is that of S, 1 for a point without links.
         """
-        scale = np.where(self._scale > 0, self._scale, 1.0)
+        linked = self._scale > 0
+        scale = self._scale if linked.all() else np.where(linked, self._scale, 1.0)
         return self.operator.stepper(alpha, scale), scale
 
     @property

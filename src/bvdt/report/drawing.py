@@ -65,8 +65,9 @@ def _blocks(op: TransitionOperator) -> str:
 
 
 def _q(op: TransitionOperator) -> NDArray[np.float64]:  # (n_blocks,)
-    assert op.partition.q is not None  # an operator's partition is optimised
-    return op.partition.q
+    q = op.partition.q
+    assert q is not None  # an operator's partition is optimised
+    return q
 
 
 def _shades(q: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,6 +15,8 @@ nodes, its points a contiguous range of ``order``, and every upward or downward 
 | size   | 2N − 1 | number of points below, 1 for a leaf                         |
 | start  | 2N − 1 | the node's points are order[start : start + size]            |
 | order  | N      | the points, leaf by leaf                                     |
+
+``size`` and ``order`` tell all others, which a large tree holds while they are in use only (``released``).
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from .._support import memory
 from .._support.arrays import Int, checked_integer
 from .._support.running import n_threads
 
@@ -62,25 +65,27 @@ class Tree:
         for name in ("left", "right", "parent", "size", "start", "order"):
             object.__setattr__(self, name, _kept(getattr(self, name)))
 
+    def __getattr__(self, name: str) -> Any:
+        """The arrays that ``released`` let go of, found again."""
+        if name not in _TOLD_BY_SIZES or "size" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+        vars(self).update(zip(_TOLD_BY_SIZES, _told_by_sizes(self.size), strict=True))
+        return vars(self)[name]
+
+    def released(self) -> Tree:
+        """Itself; a large tree without the arrays that its sizes tell, until they are asked for again."""
+        if self._checked and self.n_points >= memory.LARGE:
+            for name in _TOLD_BY_SIZES:
+                vars(self).pop(name, None)
+        return self
+
     # -- construction -----------------------------------------------------------------------------------
 
     @classmethod
     def from_sizes(cls, size: ArrayLike, order: ArrayLike) -> Tree:
         """Tree from the pre-order subtree sizes alone; they determine every other array."""
         size = np.asarray(size, dtype=np.int32)
-        n_nodes = len(size)
-        internal = np.flatnonzero(size > 1).astype(np.int32)
-        left = np.full(n_nodes, -1, np.int32)
-        right = np.full(n_nodes, -1, np.int32)
-        parent = np.full(n_nodes, -1, np.int32)
-        left[internal] = internal + 1
-        right[internal] = internal + 2 * size[internal + 1]
-        parent[left[internal]] = internal
-        parent[right[internal]] = internal
-        # Leaves appear in pre-order too: a node's first point is the number of leaves before it.
-        start = np.zeros(n_nodes, np.int32)
-        np.cumsum(size[:-1] == 1, out=start[1:])
-        left, right, parent, start = map(_frozen, (left, right, parent, start))
+        left, right, parent, start = _told_by_sizes(size)
         return cls(left, right, parent, size, start, np.asarray(order, dtype=np.int32))
 
     @classmethod
@@ -221,6 +226,25 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"Tree(n_points={self.n_points}, depth={self.depth})"
+
+
+_TOLD_BY_SIZES = ("left", "right", "parent", "start")
+
+
+def _told_by_sizes(size: Int) -> tuple[Int, Int, Int, Int]:  # (2N−1,) -> (2N−1,) ×4
+    n_nodes = len(size)
+    internal = np.flatnonzero(size > 1).astype(np.int32)
+    left = np.full(n_nodes, -1, np.int32)
+    right = np.full(n_nodes, -1, np.int32)
+    parent = np.full(n_nodes, -1, np.int32)
+    left[internal] = internal + 1
+    right[internal] = internal + 2 * size[internal + 1]
+    parent[left[internal]] = internal
+    parent[right[internal]] = internal
+    # Leaves appear in pre-order too: a node's first point is the number of leaves before it.
+    start = np.zeros(n_nodes, np.int32)
+    np.cumsum(size[:-1] == 1, out=start[1:])
+    return _frozen(left), _frozen(right), _frozen(parent), _frozen(start)
 
 
 def _frozen(array: Int) -> Int:

@@ -141,7 +141,7 @@ def label_scores(
     if fixed.shape != (n_points,):
         raise ValueError(f"clamp needs one entry per point, {n_points}; its shape is {fixed.shape}")
     if mode == "spread" and not fixed.any() and alpha < 1 and tol > 0 and n_iter > 0:
-        Z, products = _spread(symmetrized(M), Y0 if Y0.ndim == 2 else Y0[:, None], alpha, n_iter, tol)
+        Z, products = _spread(M, Y0 if Y0.ndim == 2 else Y0[:, None], alpha, n_iter, tol)
         return Z.reshape(Y0.shape), products
     Y0 = Y0.toarray() if sparse.issparse(Y0) else Y0
     columns, stop = np.ascontiguousarray(Y0.reshape(n_points, -1)), (n_iter, tol)
@@ -172,16 +172,16 @@ def label_scores(
 
 
 def _spread(
-    S: Any, Y0: Any, alpha: float, n_iter: int, tol: float
+    M: Any, Y0: Any, alpha: float, n_iter: int, tol: float
 ) -> tuple[Float, int]:  # (N, k), array or CSR -> (N, k), products
-    """The fixed point of Eq. (29) with M = S, solved, then one step of the equation itself.
+    """The fixed point of Eq. (29) with S of M in its place, solved, then one step of the equation itself.
 
     Residuals are above and below 0, and so may the smallest scores be, far from all labels. Cut off at 0 and
     stepped once, every score is a mean of scores ≥ 0 again. Where the step still changes more than stepping
     would stop at, it is solved further: many tiny residuals are short in length, but not in sum.
     """
     F, products, share = None, 0, tol
-    S, order = ordered(S)
+    S, order = ordered(symmetrized(M))
     if alpha <= LARGEST:
         return spread_by_steps(S, order, LabelRows.of(Y0), alpha, n_iter, tol)
     Y0 = Y0.toarray() if sparse.issparse(Y0) else np.ascontiguousarray(Y0)

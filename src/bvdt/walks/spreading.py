@@ -155,13 +155,14 @@ class _Here(Spreading):
         self, S: SymmetrizedOperator, labels: LabelRows, order: Int | None, alpha: float, dtype: type
     ) -> None:
         super().__init__(alpha, np.einsum("ij,ij->j", labels.values, labels.values))
-        self._row, self._given = labels.by_place(order), labels.values.astype(dtype, copy=False)
+        self._row = labels.by_place(order)
+        self._given: NDArray[Any] = labels.values.astype(dtype, copy=False)
         if S.has_stepper:
             self._step, self._scale = S.stepper(alpha)
         else:
             self._step, self._scale = _plain_stepper(S, alpha), np.ones(S.shape[0])
         shape = (labels.n_points, labels.values.shape[1])
-        self._both = np.zeros((2, *shape), dtype)
+        self._both: NDArray[Any] = np.zeros((2, *shape), dtype)
         self._Z, self._before = self._both
         self._threads = threads_for(self._Z, jobs_of(S))
         places = np.flatnonzero(self._row >= 0)
