@@ -316,7 +316,7 @@ void chunk_neighbors(const DensePoints& points, const Levels& levels, const Poin
         if (size == 0) continue;
         const ChunkFrame chunk(points, levels, chunks.order + chunks.bounds[c], size);
         const PanelBalls balls(chunk);
-        parallel_stretches(size, kTurn, threads, [&](int64_t begin, int64_t end) {
+        parallel_stretches<BriefTeam>(size, kTurn, threads, [&](int64_t begin, int64_t end) {
             TileBall tile;
             std::array<LikelyCentres, kRows> found;
             for (int64_t first = begin; first < end; first += kRows)

@@ -32,6 +32,7 @@ UNIT = 2.0**-29  # weights λ·S_ij are whole numbers of it, 32 bits each, in pr
 SHARE = round(0.95 / UNIT) * UNIT  # λ
 FALL = 3.0  # d_ik / β_i
 _ROWS = 1 << 16  # of lists at once
+_FEW = 1 << 17  # entries of lists, a megabyte of divergences
 
 
 def near_weights(divergences: Float) -> Float:  # (m, k) -> (m, k)
@@ -72,7 +73,7 @@ def _batches(n_rows: int) -> Iterator[slice]:
 class NearField:
     """The k nearest centres of every point, ascending; −1 and +∞ where fewer were found.
 
-    Dense points' divergences are not held: they are twice the indices' memory, and soon found again.
+    Many dense points' divergences are not held: they are twice the indices' memory, and soon found again.
     """
 
     indices: Int  # (N, k)
@@ -94,7 +95,7 @@ class NearField:
         """That of the k nearest centres of every point."""
         k = checked_integer(k, "near", 1, lifted.n_points - 1)
         indices, divergences, reached = nearest_centres(lifted, k, rng, n_jobs, progress, recall)
-        if lifted.is_sparse:
+        if lifted.is_sparse or indices.size <= _FEW:
             return cls(indices, divergences, recall=reached)
         return cls(indices, None, recall=reached, lifted=lifted)
 

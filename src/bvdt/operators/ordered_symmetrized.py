@@ -96,7 +96,8 @@ class OrderedSymmetrized(RealOperator):
         out = np.array(Y, single, order="C")
         rest = np.empty((0, out.shape[1]), single) if R is None else np.ascontiguousarray(R, single)
         steps = np.ascontiguousarray(a, single), np.ascontiguousarray(b, single)
-        call = (*self._in_single, centre, radius, *steps, rest, out, self._threads(out))
+        threads = n_threads(self._n_jobs, 2.0 * out.size * len(a))
+        call = (*self._in_single, centre, radius, *steps, rest, out, threads)
         _core.walk_recurrence(*call)
         return self._with_unreached(out.astype(np.float64), R, radius)
 
