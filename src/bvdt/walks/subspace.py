@@ -34,6 +34,7 @@ _SAFE = 1e-2  # of a unit column, what is orthogonal to those before it, where o
 _FAR = 0.3  # of a unit vector: a step that may make others like it
 _NOISE = 0.1  # what is left of a unit vector that was orthogonal already; less was rounding
 DEGREES = (8, 32)  # of the polynomial: what a step costs beside the products is that of about 8
+_GROWTH = 24.0  # e-folds of rounding errors, see ``_most``
 _LOWEST = -1.0  # eigenvalue of S
 _BEST_RATE = 0.25  # per step, of the preconditioner, at any gap
 _MARGIN = 2.0  # e-folds more than needed, rather than one more step
@@ -119,8 +120,8 @@ def _moved(
 ) -> tuple[Float, Float, Float] | None:  # (b,), (N, b) ×2
     """The Ritz pairs of X's span, moved by E in the columns that go on, and S·X; None if they are dependent.
 
-    X + E is what the polynomial makes of X. Where E is small, so is its part along X. Else the leading vectors
-    are in all columns of it, and (X + E)·(1 + XᵀE)⁻¹, of the same span, is X and what is orthogonal to it.
+    X + E is what the polynomial makes of X. Where E is small, so is its part along X. Else leading vectors are
+    in all columns of it, and (X + E)·(1 + XᵀE)⁻¹, of the same span, is X and what is orthogonal to it.
     """
     Y = X.copy()
     Y[:, going] += E
@@ -159,7 +160,19 @@ def _degree(values: Float, n_wanted: int, ratio: float, setup: float) -> int | N
     needed = np.log(max(ratio, 2.0))
     if needed / per_product > needed / per_cycle * _CYCLE + setup:
         return None
-    return int(np.clip(np.ceil((needed + _MARGIN) / per_product), *DEGREES))
+    return int(np.clip(np.ceil((needed + _MARGIN) / per_product), DEGREES[0], _most(values, n_wanted)))
+
+
+def _most(values: Float, n_wanted: int) -> int:
+    """Degree up to which single precision serves: T(1)/T(λ) of the last wanted one is no more than e²⁴.
+
+    Rounding that falls on a leading vector grows as the vector would, and is taken out at the end; but what is
+    rounded beside it on the way is not.
+    """
+    radius = (values[-1] - _LOWEST) / 2
+    at = np.maximum(1.0 + (np.array([1.0, values[n_wanted - 1]]) - values[-1]) / radius, 1.0)
+    leading, last = np.arccosh(at)
+    return int(np.clip(_GROWTH / max(float(leading - last), 1e-300), *DEGREES))
 
 
 def _filtered(recur: Recurrence, R: Float, values: Float, edge: float, degree: int) -> Float:  # (N, m)
