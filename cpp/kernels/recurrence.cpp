@@ -87,13 +87,13 @@ BVDT_SIMD void step_part(const Step& s, int64_t column, int64_t count, int64_t f
         step_columns<true>(s, column, count, first, last);
 }
 
-// Columns first … first + count − 1 of the m of a matrix.
-struct Columns {
+// SomeColumns first … first + count − 1 of the m of a matrix.
+struct SomeColumns {
     int64_t first, count, m;
 };
 
 // (rows, m) -> (rows, stride), filled up with zeros.
-LargeVector<float> padded(const float* values, int64_t rows, const Columns& some, int64_t stride) {
+LargeVector<float> padded(const float* values, int64_t rows, const SomeColumns& some, int64_t stride) {
     LargeVector<float> out(static_cast<size_t>(rows * stride), 0.0f);
     if (values)
         for (int64_t i = 0; i < rows; ++i)
@@ -113,16 +113,27 @@ void multiply_trees(const WalkParts& walk, const LargeVector<float>& now, const 
     }
 }
 
-void recur_some(const WalkParts& walk, const Recurrence& recurrence, const Columns& some, bool cached,
-                float* y, int threads) {
-    const int64_t n = walk.links.n, stride = std::max(2 * kPad, (some.count + kPad - 1) / kPad * kPad);
-    LargeVector<float> now = padded(y, n, some, stride), other = padded(nullptr, n, some, stride);
-    const LargeVector<float> rest = padded(recurrence.rest, n, some, stride);
-    const LargeVector<float> a = padded(recurrence.a, recurrence.steps, some, stride);
-    const LargeVector<float> b = padded(recurrence.b, recurrence.steps, some, stride);
-    LargeVector<float> one(walk.trees.size() > 1 ? now.size() : 0), far(now.size()), by;
-    for (const float share : walk.share)
-        for (int64_t i = 0; i < n; ++i) by.push_back(share * walk.scale[i]);
+// All numbers of some columns. It is made before threads are: those would begin with new pages of memory, and
+// take longer over these than over the steps.
+struct Work {
+    SomeColumns some;
+    int64_t stride;
+    LargeVector<float> now, other, rest, a, b, one, far;
+
+    Work(const WalkParts& walk, const Recurrence& recurrence, const SomeColumns& columns, const float* y)
+        : some(columns), stride(std::max(2 * kPad, (some.count + kPad - 1) / kPad * kPad)) {
+        const int64_t n = walk.links.n, steps = recurrence.steps;
+        now = padded(y, n, some, stride), other = padded(nullptr, n, some, stride);
+        rest = padded(recurrence.rest, n, some, stride);
+        a = padded(recurrence.a, steps, some, stride), b = padded(recurrence.b, steps, some, stride);
+        one.resize(walk.trees.size() > 1 ? now.size() : 0), far.resize(now.size());
+    }
+};
+
+void recur_some(const WalkParts& walk, const Recurrence& recurrence, const LargeVector<float>& by,
+                bool cached, Work& work, float* y, int threads) {
+    auto& [some, stride, now, other, rest, a, b, one, far] = work;
+    const int64_t n = walk.links.n;
     for (int64_t step = 0; step < recurrence.steps; ++step) {
         multiply_trees(walk, now, by, stride, threads, one, far);
         const Step s{walk.links,
@@ -149,16 +160,38 @@ void recur_some(const WalkParts& walk, const Recurrence& recurrence, const Colum
 
 }  // namespace
 
-// Columns do not need each other. Where they stay in a core's cache, each thread has some for all steps;
+void multiply_walk(const ExactWalkParts& walk, const double* v, double* out, int64_t m, int threads) {
+    const int64_t n = walk.links.n;
+    LargeVector<double> scaled(static_cast<size_t>(n * m)), far(scaled.size());
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t c = i * m; c < (i + 1) * m; ++c) scaled[c] = walk.scale[i] * v[c];
+    multiply_sparse(walk.links, v, out, m, threads);
+    for (size_t t = 0; t < walk.trees.size(); ++t) {
+        walk.trees[t]->apply(scaled.data(), far.data(), m, false, threads);
+        for (int64_t i = 0; i < n; ++i) {
+            const double by = walk.share[t] * walk.scale[i];
+            for (int64_t c = i * m; c < (i + 1) * m; ++c) out[c] += by * far[c];
+        }
+    }
+}
+
+// SomeColumns do not need each other. Where they stay in a core's cache, each thread has some for all steps;
 // else threads share the rows of every step.
 void recur(const WalkParts& walk, const Recurrence& recurrence, float* y, int threads) {
     const int64_t m = recurrence.m;
     const bool cached = walk.links.n * m <= kCached;
     const int64_t parts = cached ? std::min<int64_t>(threads, (m - 1) / (2 * kPad) + 1) : 1;
     const int inside = cached ? 1 : threads;
-    parallel_for<BriefTeam>(parts, 1, threads, [&](int64_t part) {
+    LargeVector<float> by;  // (trees, N) ω_t·C
+    for (const float share : walk.share)
+        for (int64_t i = 0; i < walk.links.n; ++i) by.push_back(share * walk.scale[i]);
+    std::vector<Work> work;
+    for (int64_t part = 0; part < parts; ++part) {
         const int64_t first = part * m / parts, last = (part + 1) * m / parts;
-        recur_some(walk, recurrence, {first, last - first, m}, cached, y, inside);
+        work.emplace_back(walk, recurrence, SomeColumns{first, last - first, m}, y);
+    }
+    parallel_for<BriefTeam>(parts, 1, threads, [&](int64_t part) {
+        recur_some(walk, recurrence, by, cached, work[part], y, inside);
     });
 }
 

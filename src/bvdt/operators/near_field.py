@@ -134,9 +134,12 @@ class NearField:
         return self._as_matrix(UNIT * self.whole_weights()[0])
 
     def _as_matrix(self, values: NDArray[Any]) -> Any:  # (N, k) -> CSR (N, N)
-        found = self.indices >= 0
+        found, n_points = self.indices >= 0, len(self.indices)
+        if found.all():
+            first = np.arange(n_points + 1) * values.shape[1]
+            of_rows = (values.ravel(), self.indices.ravel(), first)
+            return sparse.csr_array(of_rows, shape=(n_points, n_points))
         first = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
-        n_points = len(self.indices)
         return sparse.csr_array((values[found], self.indices[found], first), shape=(n_points, n_points))
 
     @cached_property

@@ -120,8 +120,8 @@ def _moved(
 ) -> tuple[Float, Float, Float] | None:  # (b,), (N, b) ×2
     """The Ritz pairs of X's span, moved by E in the columns that go on, and S·X; None if they are dependent.
 
-    X + E is what the polynomial makes of X. Where E is small, so is its part along X. Else leading vectors are
-    in all columns of it, and (X + E)·(1 + XᵀE)⁻¹, of the same span, is X and what is orthogonal to it.
+    X + E is what the polynomial makes of X. Where E is small, so is its part along X. Else leading vectors
+    are in all columns of it, and (X + E)·(1 + XᵀE)⁻¹, of the same span, is X and what is orthogonal to it.
     """
     Y = X.copy()
     Y[:, going] += E
@@ -166,8 +166,8 @@ def _degree(values: Float, n_wanted: int, ratio: float, setup: float) -> int | N
 def _most(values: Float, n_wanted: int) -> int:
     """Degree up to which single precision serves: T(1)/T(λ) of the last wanted one is no more than e²⁴.
 
-    Rounding that falls on a leading vector grows as the vector would, and is taken out at the end; but what is
-    rounded beside it on the way is not.
+    Rounding that falls on a leading vector grows as the vector would, and is taken out at the end; but what
+    is rounded beside it on the way is not.
     """
     radius = (values[-1] - _LOWEST) / 2
     at = np.maximum(1.0 + (np.array([1.0, values[n_wanted - 1]]) - values[-1]) / radius, 1.0)
@@ -187,8 +187,7 @@ def _filtered(recur: Recurrence, R: Float, values: Float, edge: float, degree: i
     for _ in range(degree - 1):
         ratios.append(1.0 / (2 * theta - ratios[-1]))
     rho = np.array(ratios)
-    R = R / radius
-    return recur(R * rho[0], R, 2 * rho[1:], rho[1:] * rho[:-1], centre, radius)
+    return recur(R * (rho[0] / radius), R * (1 / radius), 2 * rho[1:], rho[1:] * rho[:-1], centre, radius)
 
 
 def amplified(recur: Recurrence, X: Float) -> Float:  # (N, m)
