@@ -96,10 +96,15 @@ def _signed(vectors: Float) -> Float:
 
 
 def _measured(S: Any, vectors: Float, degrees: Float) -> Eigenvectors:
-    """Vectors with their Rayleigh quotients and residuals, in order; warns of a residual above ``TOL``."""
+    """Vectors with their Rayleigh quotients and residuals, in order."""
     images = np.asarray(S.dot(vectors))
     values = np.einsum("ij,ij->j", vectors, images)
     residuals = np.linalg.norm(images - vectors * values, axis=0)
+    return _in_order(values, vectors, residuals, degrees)
+
+
+def _in_order(values: Float, vectors: Float, residuals: Float, degrees: Float) -> Eigenvectors:
+    """The first, and then the largest values first; warns of a residual above ``TOL``."""
     order = np.append(0, 1 + np.argsort(-values[1:], kind="stable"))
     if (worst := float(residuals.max())) > TOL:
         from sklearn.exceptions import ConvergenceWarning  # here, so that ``import bvdt`` stays light
@@ -156,9 +161,16 @@ class _Blocks:
         with one_blas_thread():
             known = first[self.order][:, None]
             start = self.start(n_guarded(n_vectors, len(self.order)), rng)
-            found = self.leading(known, n_vectors, start, self._aim(n_vectors)).vectors[:, :n_vectors]
-            vectors = np.column_stack([known, found])
-            return self.measured(_signed(vectors))
+            space = self.leading(known, n_vectors, start, self._aim(n_vectors))
+            image = self.ordered.dot(known)
+            value = float(known[:, 0] @ image[:, 0])
+            found = _in_order(
+                np.append(value, space.values[:n_vectors]),
+                _signed(np.column_stack([known, space.vectors[:, :n_vectors]])),
+                np.append(np.linalg.norm(image - value * known), space.residuals[:n_vectors]),
+                self.S.degrees,
+            )
+            return replace(found, vectors=self.in_own_order(found.vectors))
 
     def measured(self, vectors: Float) -> Eigenvectors:
         """Vectors in the order, as eigenvectors in the points' own."""
