@@ -88,7 +88,7 @@ void check_length(const char* name, int64_t length, int64_t needed, const char* 
 void check_indices(const char* name, const int32_t* values, int64_t count, int64_t limit, int threads,
                    int32_t least) {
     std::atomic<bool> all{true};
-    parallel_stretches(count, 1 << 15, threads, [&](int64_t first, int64_t last) {
+    parallel_stretches(count, 1 << 15, count < kSerialChecks ? 1 : threads, [&](int64_t first, int64_t last) {
         if (!are_indices(values + first, last - first, limit, least)) all.store(false);
     });
     if (all.load()) return;

@@ -35,6 +35,28 @@ void walk_recurrence(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<flo
           y.data(), threads);
 }
 
+void walk_product_exact(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> value,
+                        std::vector<const CoarsestProduct*> trees, Vector<double> share, Vector<double> scale,
+                        Matrix<double> v, MutableMatrix<double> out, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    require(rows(indptr) >= 1, "indptr needs one entry per row and one more; it is empty");
+    check_length("value", rows(value), rows(indices), "index");
+    const int64_t n = rows(indptr) - 1, m = columns(v);
+    check_csr({indptr.data(), indices.data(), nullptr, n, n}, rows(indices), threads);
+    check_length("share", rows(share), static_cast<int64_t>(trees.size()), "tree");
+    for (const CoarsestProduct* tree : trees)
+        require(tree && tree->n_points() == n, "trees need ", n, " points, as indptr has rows");
+    check_length("scale", rows(scale), n, "point");
+    check_matrix("v", rows(v), m, n, m);
+    check_matrix("out", rows(out), columns(out), n, m);
+    const ExactWalkParts walk{{indptr.data(), indices.data(), value.data(), n, n},
+                              trees,
+                              {share.data(), share.data() + rows(share)},
+                              scale.data()};
+    multiply_walk(walk, v.data(), out.data(), m, threads);
+}
+
 }  // namespace
 
 void register_recurrence(nb::module_& m) {
@@ -42,6 +64,8 @@ void register_recurrence(nb::module_& m) {
     m.def("walk_recurrence", &walk_recurrence, "indptr"_a, "indices"_a, "value"_a.noconvert(), "trees"_a,
           "share"_a, "scale"_a, "centre"_a, "radius"_a, "a"_a, "b"_a, "rest"_a, "y"_a.noconvert(),
           "threads"_a);
+    m.def("walk_product_exact", &walk_product_exact, "indptr"_a, "indices"_a, "value"_a.noconvert(),
+          "trees"_a, "share"_a, "scale"_a, "v"_a, "out"_a.noconvert(), "threads"_a);
 }
 
 }  // namespace bvdt

@@ -160,10 +160,14 @@ void coarsest_divergences(const SparsePoints& points, const NodeLevels& nodes, d
 }
 
 void pair_dots(const double* x, const double* h, int64_t d, const RowPairs& pairs, double* out, int threads) {
-    parallel_stretches(pairs.count, 1024, threads, [&](int64_t first, int64_t last) {
+    const auto some = [&](int64_t first, int64_t last) {
         for (int64_t e = first; e < last; ++e)
             out[e] = dot_any_lanes(x + d * pairs.a[e], h + d * pairs.b[e], d);
-    });
+    };
+    if (pairs.count * d < kBriefWork)
+        parallel_stretches<BriefTeam>(pairs.count, 1024, threads, some);
+    else
+        parallel_stretches(pairs.count, 1024, threads, some);
 }
 
 // A row of X is spread out once and read by all its consecutive pairs.

@@ -1,5 +1,6 @@
 // A matrix that is too large for a CPU's table of pages: with pages of 2 MiB, where the system has them, a
-// walk down a column costs half. Its entries are not set to anything.
+// walk down a column costs half. A smaller one begins with a line of the cache, so that rows of whole lines
+// are read as such. Entries are not set to anything.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace bvdt {
 template <typename T>
 struct LargeAllocator {
     using value_type = T;
-    static constexpr size_t kPage = size_t{1} << 21;
+    static constexpr size_t kPage = size_t{1} << 21, kLine = 64;
 
     LargeAllocator() = default;
     template <typename Other>
@@ -43,7 +44,7 @@ struct LargeAllocator {
 
   private:
     static std::align_val_t alignment_for(size_t bytes) {
-        return std::align_val_t{bytes >= kPage ? kPage : alignof(std::max_align_t)};
+        return std::align_val_t{bytes >= kPage ? kPage : kLine};
     }
 };
 

@@ -1,12 +1,14 @@
 #include "neighbors.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "gram.hpp"
 #include "lanes.hpp"
+#include "likely_centres.hpp"
 #include "parallel.hpp"
 #include "top_list.hpp"
 #include "vectors.hpp"
@@ -171,26 +173,34 @@ struct PanelBalls {
 
 // A tile of rows beside all panels.
 struct TileBall {
-    std::vector<float> mean, away;  // (d,), (panels,) squared distances of means
-    float radius = 0;
-    float square[kRows] = {};  // ‖x_r‖²/2 and its error
+    std::vector<float> mean, nearest;  // (d,), (panels,) what no centre of a panel is below; −∞ if unknown
+    float square[kRows] = {};          // ‖x_r‖²/2 and its error
 
     template <int Width>
     BVDT_INLINE void place(const PanelBalls& balls, int64_t first, int64_t n_rows) {
         using Part = Lanes<float, Width>;
-        const int64_t d = balls.chunk.d, stride = d * kLanes;
-        mean.resize(static_cast<size_t>(d)), away.resize(balls.centre.size() / static_cast<size_t>(d));
-        radius = balls.ball(first, first + n_rows, mean.data());
+        const int64_t d = balls.chunk.d, stride = d * kLanes, n_panels = balls.chunk.n_panels;
+        mean.resize(static_cast<size_t>(d)), nearest.resize(balls.centre.size() / static_cast<size_t>(d));
+        const float radius = balls.ball(first, first + n_rows, mean.data());
         for (int64_t r = 0; r < kRows; ++r)
             square[r] = (0.5f + balls.rounding) * balls.square(first + std::min(r, n_rows - 1));
-        for (size_t p = 0; p * kLanes < away.size(); ++p) {
+        for (size_t p = 0; p * kLanes < nearest.size(); ++p) {
             const float* const turned = balls.centre.data() + static_cast<int64_t>(p) * stride;
             Part sum{};
             for (int64_t j = 0; j < d; ++j) {
                 const Part apart = mean[j] - Part::at(turned + j * kLanes);
                 sum += apart * apart;
             }
-            Part::at(away.data() + p * kLanes) = sum;
+            Part::at(nearest.data() + p * kLanes) = sum;
+        }
+        const float sure = 1 - balls.rounding;
+        float* const value = nearest.data();
+        const float *const of = balls.radius.data(), *const least = balls.least.data();
+        BVDT_INDEPENDENT_LOOP
+        for (int64_t p = 0; p < n_panels; ++p) {
+            const float apart = std::sqrt(value[p]) * sure - radius - of[p];
+            const float bound = 0.5f * sure * apart * apart + least[p];
+            value[p] = apart > 0 ? bound : -kInfinity;
         }
     }
 
@@ -199,11 +209,6 @@ struct TileBall {
         float most = -kInfinity;
         for (int64_t r = 0; r < n_rows; ++r) most = std::max(most, limit[r] + square[r]);
         return most;
-    }
-
-    bool beyond(const PanelBalls& balls, int64_t panel, float reach) const {
-        const float apart = std::sqrt(away[panel]) * (1 - balls.rounding) - radius - balls.radius[panel];
-        return apart > 0 && 0.5f * (1 - balls.rounding) * apart * apart >= reach - balls.least[panel];
     }
 };
 
@@ -251,7 +256,7 @@ BVDT_INLINE void first_limits(const ChunkFrame& chunk, const float* const* x, in
 // which near points are close the lists are nearly done at once, and few panels are looked at more closely.
 template <int Width>
 BVDT_INLINE void compare_lanes(const PanelBalls& balls, int64_t first, int64_t n_rows, TileBall& tile,
-                               const NeighborLists& lists) {
+                               LikelyCentres* found, const NeighborLists& lists) {
     const ChunkFrame& chunk = balls.chunk;
     const bool bounded = !balls.radius.empty();
     using Part = Lanes<float, Width>;
@@ -260,6 +265,7 @@ BVDT_INLINE void compare_lanes(const PanelBalls& balls, int64_t first, int64_t n
     for (int64_t r = 0; r < kRows; ++r) {
         x[r] = chunk.x.data() + (first + std::min(r, n_rows - 1)) * chunk.d;
         limit[r] = r < n_rows ? chunk.limit(first + r, list_of(lists, chunk.item[first + r])) : -kInfinity;
+        found[r].begin(lists.k);
     }
     if (lists.k < kLanes) first_limits<Width>(chunk, x, first, n_rows, lists.k, limit);
     if (bounded) tile.place<Width>(balls, first, n_rows);
@@ -268,35 +274,37 @@ BVDT_INLINE void compare_lanes(const PanelBalls& balls, int64_t first, int64_t n
     for (int64_t turn = 0; turn < chunk.n_panels;
          ++turn, panel = panel + 1 < chunk.n_panels ? panel + 1 : 0) {
         const int64_t at = panel * kLanes;
-        if (bounded && tile.beyond(balls, panel, reach)) continue;
+        if (bounded && tile.nearest[panel] >= reach) continue;
         Part rest[kRows];
         multiply(x, chunk.h.data() + at * chunk.d, chunk.d, rest);
         const Part level = Part::at(chunk.level.data() + at);
         Signs<float, Width> below;
         for (int64_t r = 0; r < kRows; ++r) rest[r] = level - rest[r], below.add(rest[r] - limit[r]);
         if (!below.any()) continue;
+        bool shortened = false;
         for (int64_t r = 0; r < n_rows; ++r) {
             Signs<float, Width> here;
             here.add(rest[r] - limit[r]);
             if (!here.any()) continue;
             float value[kLanes];
             Part::at(value) = rest[r];
-            const TopList<double> list = list_of(lists, chunk.item[first + r]);
-            for (int64_t b = at; b < std::min(at + kLanes, chunk.count); ++b)
-                if (!(value[b - at] >= limit[r]) && b != first + r) {
-                    const double d = chunk.divergence(first + r, b);
-                    if (!comes_before_last(list, chunk.item[b], d)) continue;
-                    list.insert<Ties::kByIndex>(chunk.item[b], d);  // never there before
-                    limit[r] = std::min(limit[r], chunk.limit(first + r, list));
-                }
+            found[r].offer(value, static_cast<int32_t>(at), limit[r]);
+            if (!found[r].full()) continue;
+            limit[r] = found[r].shortened(chunk.error.data(), first + r, lists.k, limit[r]);
+            shortened = true;
         }
-        if (bounded) reach = tile.reach(limit, n_rows);
+        if (shortened && bounded) reach = tile.reach(limit, n_rows);
+    }
+    for (int64_t r = 0; r < n_rows; ++r) {
+        found[r].shortened(chunk.error.data(), first + r, lists.k, limit[r]);
+        found[r].insert_into(list_of(lists, chunk.item[first + r]), first + r, chunk.item,
+                             [&](int64_t b) { return chunk.divergence(first + r, b); });
     }
 }
 BVDT_EACH_WIDTH(compare,
-                (const PanelBalls& balls, int64_t first, int64_t n_rows, TileBall& tile,
+                (const PanelBalls& balls, int64_t first, int64_t n_rows, TileBall& tile, LikelyCentres* found,
                  const NeighborLists& lists),
-                (balls, first, n_rows, tile, lists))
+                (balls, first, n_rows, tile, found, lists))
 
 }  // namespace
 
@@ -308,10 +316,11 @@ void chunk_neighbors(const DensePoints& points, const Levels& levels, const Poin
         if (size == 0) continue;
         const ChunkFrame chunk(points, levels, chunks.order + chunks.bounds[c], size);
         const PanelBalls balls(chunk);
-        parallel_stretches(size, kTurn, threads, [&](int64_t begin, int64_t end) {
+        parallel_stretches<BriefTeam>(size, kTurn, threads, [&](int64_t begin, int64_t end) {
             TileBall tile;
+            std::array<LikelyCentres, kRows> found;
             for (int64_t first = begin; first < end; first += kRows)
-                compare(balls, first, std::min(kRows, end - first), tile, lists);
+                compare(balls, first, std::min(kRows, end - first), tile, found.data(), lists);
         });
     }
 }

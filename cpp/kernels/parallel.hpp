@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <exception>
 #include <thread>
+#include <vector>
 
 namespace bvdt {
 
@@ -58,8 +59,35 @@ class Polling {
 
 constexpr int64_t kMostThreads = 1024;  // more may be refused by the system, which OpenMP answers by an exit
 
+// OpenMP's threads, which wait for more work: at once there, but for 20 ms each costs as much as at work.
+struct KeptTeam {
+    template <typename Work>
+    static void run([[maybe_unused]] int team, const Work& work) {
+#pragma omp parallel num_threads(team) if (team > 1)
+        work();
+    }
+};
+
+constexpr int64_t kBriefWork = 1 << 23;  // multiplications, some milliseconds, up to which the next pays
+
+// Threads that are made for the work and end with it: 30 µs each.
+struct BriefTeam {
+    template <typename Work>
+    static void run([[maybe_unused]] int team, const Work& work) {
+        std::vector<std::thread> others;
+#ifdef _OPENMP  // else one thread does it all, as everywhere
+        try {
+            for (int t = 1; t < team; ++t) others.emplace_back(work);
+        } catch (...) {  // fewer will do
+        }
+#endif
+        work();
+        for (std::thread& other : others) other.join();
+    }
+};
+
 // body(i, scratch) for i in 0 … count − 1, `grain` of them at a time; each thread makes its own scratch.
-template <typename MakeScratch, typename Body>
+template <typename Team = KeptTeam, typename MakeScratch, typename Body>
 void parallel_for(int64_t count, int64_t grain, int threads, const MakeScratch& make_scratch,
                   const Body& body) {
     if (count <= 0) return;
@@ -76,31 +104,31 @@ void parallel_for(int64_t count, int64_t grain, int threads, const MakeScratch& 
             for (int64_t i = first; i < last; ++i) body(i, scratch);
         }
     };
-    [[maybe_unused]] const int team =
-        static_cast<int>(std::min({int64_t{threads}, (count - 1) / grain + 1, kMostThreads}));
-#pragma omp parallel num_threads(team) if (team > 1)
-    error.guard(work);
+    const int team = static_cast<int>(std::min({int64_t{threads}, (count - 1) / grain + 1, kMostThreads}));
+    Team::run(team, [&] { error.guard(work); });
     error.rethrow();
 }
 
 // body(i), without scratch.
-template <typename Body>
+template <typename Team = KeptTeam, typename Body>
 void parallel_for(int64_t count, int64_t grain, int threads, const Body& body) {
-    parallel_for(count, grain, threads, [] { return 0; }, [&](int64_t i, int) { body(i); });
+    parallel_for<Team>(count, grain, threads, [] { return 0; }, [&](int64_t i, int) { body(i); });
 }
 
 // body(first, last) for stretches of at most `length` of the indices 0 … count − 1.
-template <typename Body>
+template <typename Team = KeptTeam, typename Body>
 void parallel_stretches(int64_t count, int64_t length, int threads, const Body& body) {
-    parallel_for((count + length - 1) / length, 1, threads,
-                 [&](int64_t s) { body(s * length, std::min((s + 1) * length, count)); });
+    parallel_for<Team>((count + length - 1) / length, 1, threads,
+                       [&](int64_t s) { body(s * length, std::min((s + 1) * length, count)); });
 }
+
+constexpr int64_t kSerialChecks = 1 << 18;  // less, 0.1 ms, is done by one thread
 
 // Whether holds(i) for all i in 0 … count − 1.
 template <typename Holds>
 bool all_hold(int64_t count, int threads, const Holds& holds) {
     std::atomic<bool> all{true};
-    parallel_stretches(count, 1 << 14, threads, [&](int64_t first, int64_t last) {
+    parallel_stretches(count, 1 << 14, count < kSerialChecks ? 1 : threads, [&](int64_t first, int64_t last) {
         bool here = true;  // without an early exit, so that the loop vectorises
         for (int64_t i = first; i < last; ++i) here &= static_cast<bool>(holds(i));
         if (!here) all.store(false, std::memory_order_relaxed);

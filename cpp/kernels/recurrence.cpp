@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "large.hpp"
 #include "parallel.hpp"
 #include "platform.hpp"
 
@@ -10,9 +11,10 @@ namespace {
 
 constexpr int64_t kPad =
     8;  // columns are filled up to a multiple of so many, 16 at least: eight alone take as long
-constexpr int64_t kAtOnce = 32;  // columns whose sums stay in registers
-constexpr int64_t kSoon = 16;    // entries ahead whose rows are asked for
-constexpr int64_t kRows = 128;   // per turn of a thread
+constexpr int64_t kAtOnce = 32;       // columns whose sums stay in registers
+constexpr int64_t kSoon = 16;         // entries ahead whose rows are asked for
+constexpr int64_t kRows = 128;        // per turn of a thread
+constexpr int64_t kCached = 1 << 19;  // numbers of all columns
 
 // All columns, `stride` numbers per row.
 struct Step {
@@ -25,9 +27,11 @@ struct Step {
     const float *a, *b;  // (stride,)
     float centre, inverse_radius;
     int64_t stride;
+    bool cached;  // all of it
 };
 
-template <int Count>
+// Ahead: rows are asked for before they are needed, which takes its time where they are in the cache already.
+template <int Count, bool Ahead>
 BVDT_INLINE void step_rows(const Step& s, int64_t column, int64_t first, int64_t last) {
     const int64_t end = s.links.indptr[last];
     const float *a = s.a + column, *b = s.b + column;
@@ -37,7 +41,7 @@ BVDT_INLINE void step_rows(const Step& s, int64_t column, int64_t first, int64_t
         float sum[Count] = {}, odd[Count] = {};
         const int64_t begin = s.links.indptr[i], behind = s.links.indptr[i + 1];
         const auto add = [&](int64_t e, float* to) {
-            if (e + kSoon < end)
+            if (Ahead && e + kSoon < end)
                 prefetch_ends<0>(s.now + s.links.indices[e + kSoon] * s.stride + column, Count);
             const float* const from = s.now + s.links.indices[e] * s.stride + column;
             const float value = s.links.value[e];
@@ -61,33 +65,47 @@ BVDT_INLINE void step_rows(const Step& s, int64_t column, int64_t first, int64_t
     }
 }
 
-// A plain function, because only those are compiled once per CPU generation.
-BVDT_SIMD void step_part(const Step& s, int64_t column, int64_t count, int64_t first, int64_t last) {
+template <bool Ahead>
+BVDT_INLINE void step_columns(const Step& s, int64_t column, int64_t count, int64_t first, int64_t last) {
     switch (count) {
         case 8:
-            return step_rows<8>(s, column, first, last);
+            return step_rows<8, Ahead>(s, column, first, last);
         case 16:
-            return step_rows<16>(s, column, first, last);
+            return step_rows<16, Ahead>(s, column, first, last);
         case 24:
-            return step_rows<24>(s, column, first, last);
+            return step_rows<24, Ahead>(s, column, first, last);
         case 32:
-            return step_rows<32>(s, column, first, last);
+            return step_rows<32, Ahead>(s, column, first, last);
     }
 }
 
+// A plain function, because only those are compiled once per CPU generation.
+BVDT_SIMD void step_part(const Step& s, int64_t column, int64_t count, int64_t first, int64_t last) {
+    if (s.cached)
+        step_columns<false>(s, column, count, first, last);
+    else
+        step_columns<true>(s, column, count, first, last);
+}
+
+// SomeColumns first … first + count − 1 of the m of a matrix.
+struct SomeColumns {
+    int64_t first, count, m;
+};
+
 // (rows, m) -> (rows, stride), filled up with zeros.
-std::vector<float> padded(const float* values, int64_t rows, int64_t m, int64_t stride) {
-    std::vector<float> out(static_cast<size_t>(rows * stride), 0.0f);
+LargeVector<float> padded(const float* values, int64_t rows, const SomeColumns& some, int64_t stride) {
+    LargeVector<float> out(static_cast<size_t>(rows * stride), 0.0f);
     if (values)
-        for (int64_t i = 0; i < rows; ++i) std::copy_n(values + i * m, m, out.data() + i * stride);
+        for (int64_t i = 0; i < rows; ++i)
+            std::copy_n(values + i * some.m + some.first, some.count, out.data() + i * stride);
     return out;
 }
 
 // far ← Σ_t Q_t·ω_t·C·now; by: (trees, N) ω_t·C
-void multiply_trees(const WalkParts& walk, const std::vector<float>& now, const std::vector<float>& by,
-                    int64_t stride, int threads, std::vector<float>& one, std::vector<float>& far) {
+void multiply_trees(const WalkParts& walk, const LargeVector<float>& now, const LargeVector<float>& by,
+                    int64_t stride, int threads, LargeVector<float>& one, LargeVector<float>& far) {
     for (size_t t = 0; t < walk.trees.size(); ++t) {
-        std::vector<float>& to = t == 0 ? far : one;
+        LargeVector<float>& to = t == 0 ? far : one;
         const float* const diagonal = by.data() + static_cast<int64_t>(t) * walk.links.n;
         walk.trees[t]->apply_single(now.data(), diagonal, to.data(), stride, threads);
         if (t > 0)
@@ -95,18 +113,27 @@ void multiply_trees(const WalkParts& walk, const std::vector<float>& now, const 
     }
 }
 
-}  // namespace
+// All numbers of some columns. It is made before threads are: those would begin with new pages of memory, and
+// take longer over these than over the steps.
+struct Work {
+    SomeColumns some;
+    int64_t stride;
+    LargeVector<float> now, other, rest, a, b, one, far;
 
-void recur(const WalkParts& walk, const Recurrence& recurrence, float* y, int threads) {
-    const int64_t n = walk.links.n, m = recurrence.m,
-                  stride = std::max(2 * kPad, (m + kPad - 1) / kPad * kPad);
-    std::vector<float> now = padded(y, n, m, stride), other = padded(nullptr, n, m, stride);
-    const std::vector<float> rest = padded(recurrence.rest, n, m, stride);
-    const std::vector<float> a = padded(recurrence.a, recurrence.steps, m, stride);
-    const std::vector<float> b = padded(recurrence.b, recurrence.steps, m, stride);
-    std::vector<float> one(walk.trees.size() > 1 ? now.size() : 0), far(now.size()), by;
-    for (const float share : walk.share)
-        for (int64_t i = 0; i < n; ++i) by.push_back(share * walk.scale[i]);
+    Work(const WalkParts& walk, const Recurrence& recurrence, const SomeColumns& columns, const float* y)
+        : some(columns), stride(std::max(2 * kPad, (some.count + kPad - 1) / kPad * kPad)) {
+        const int64_t n = walk.links.n, steps = recurrence.steps;
+        now = padded(y, n, some, stride), other = padded(nullptr, n, some, stride);
+        rest = padded(recurrence.rest, n, some, stride);
+        a = padded(recurrence.a, steps, some, stride), b = padded(recurrence.b, steps, some, stride);
+        one.resize(walk.trees.size() > 1 ? now.size() : 0), far.resize(now.size());
+    }
+};
+
+void recur_some(const WalkParts& walk, const Recurrence& recurrence, const LargeVector<float>& by,
+                bool cached, Work& work, float* y, int threads) {
+    auto& [some, stride, now, other, rest, a, b, one, far] = work;
+    const int64_t n = walk.links.n;
     for (int64_t step = 0; step < recurrence.steps; ++step) {
         multiply_trees(walk, now, by, stride, threads, one, far);
         const Step s{walk.links,
@@ -119,14 +146,53 @@ void recur(const WalkParts& walk, const Recurrence& recurrence, float* y, int th
                      b.data() + step * stride,
                      recurrence.centre,
                      1 / recurrence.radius,
-                     stride};
+                     stride,
+                     cached};
         parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) {
             for (int64_t j = 0; j < stride; j += kAtOnce)
                 step_part(s, j, std::min(kAtOnce, stride - j), first, last);
         });
         std::swap(now, other);
     }
-    for (int64_t i = 0; i < n; ++i) std::copy_n(now.data() + i * stride, m, y + i * m);
+    for (int64_t i = 0; i < n; ++i)
+        std::copy_n(now.data() + i * stride, some.count, y + i * some.m + some.first);
+}
+
+}  // namespace
+
+void multiply_walk(const ExactWalkParts& walk, const double* v, double* out, int64_t m, int threads) {
+    const int64_t n = walk.links.n;
+    LargeVector<double> scaled(static_cast<size_t>(n * m)), far(scaled.size());
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t c = i * m; c < (i + 1) * m; ++c) scaled[c] = walk.scale[i] * v[c];
+    multiply_sparse(walk.links, v, out, m, threads);
+    for (size_t t = 0; t < walk.trees.size(); ++t) {
+        walk.trees[t]->apply(scaled.data(), far.data(), m, false, threads);
+        for (int64_t i = 0; i < n; ++i) {
+            const double by = walk.share[t] * walk.scale[i];
+            for (int64_t c = i * m; c < (i + 1) * m; ++c) out[c] += by * far[c];
+        }
+    }
+}
+
+// SomeColumns do not need each other. Where they stay in a core's cache, each thread has some for all steps;
+// else threads share the rows of every step.
+void recur(const WalkParts& walk, const Recurrence& recurrence, float* y, int threads) {
+    const int64_t m = recurrence.m;
+    const bool cached = walk.links.n * m <= kCached;
+    const int64_t parts = cached ? std::min<int64_t>(threads, (m - 1) / (2 * kPad) + 1) : 1;
+    const int inside = cached ? 1 : threads;
+    LargeVector<float> by;  // (trees, N) ω_t·C
+    for (const float share : walk.share)
+        for (int64_t i = 0; i < walk.links.n; ++i) by.push_back(share * walk.scale[i]);
+    std::vector<Work> work;
+    for (int64_t part = 0; part < parts; ++part) {
+        const int64_t first = part * m / parts, last = (part + 1) * m / parts;
+        work.emplace_back(walk, recurrence, SomeColumns{first, last - first, m}, y);
+    }
+    parallel_for<BriefTeam>(parts, 1, threads, [&](int64_t part) {
+        recur_some(walk, recurrence, by, cached, work[part], y, inside);
+    });
 }
 
 }  // namespace bvdt

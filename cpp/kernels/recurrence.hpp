@@ -29,4 +29,15 @@ struct Recurrence {
 // y (N, m): in Y_0, out the last.
 void recur(const WalkParts& walk, const Recurrence& recurrence, float* y, int threads);
 
+// The same S in double precision.
+struct ExactWalkParts {
+    SparseMatrix<double> links;
+    std::vector<const CoarsestProduct*> trees;
+    std::vector<double> share;
+    const double* scale;
+};
+
+// out ← S·v, (N, m) both.
+void multiply_walk(const ExactWalkParts& walk, const double* v, double* out, int64_t m, int threads);
+
 }  // namespace bvdt

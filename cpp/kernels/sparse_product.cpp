@@ -69,10 +69,14 @@ BVDT_SIMD void multiply_part(const SparseMatrix<double>& m, const double* v, dou
 
 template <typename T>
 void multiply_sparse(const SparseMatrix<T>& matrix, const T* v, T* out, int64_t columns, int threads) {
-    parallel_stretches(matrix.n, kRows, threads, [&](int64_t first, int64_t last) {
+    const auto some = [&](int64_t first, int64_t last) {
         for (int64_t j = 0; j < columns; j += kAtOnce)
             multiply_part(matrix, v + j, out + j, columns, std::min(kAtOnce, columns - j), first, last);
-    });
+    };
+    if (matrix.indptr[matrix.n] * columns < kBriefWork)
+        parallel_stretches<BriefTeam>(matrix.n, kRows, threads, some);
+    else
+        parallel_stretches(matrix.n, kRows, threads, some);
 }
 
 template void multiply_sparse(const SparseMatrix<float>&, const float*, float*, int64_t, int);

@@ -10,6 +10,10 @@ namespace {
 
 constexpr int64_t kKept = 3, kFull = 4;  // slots are made fewer when so few of so many are clusters still
 constexpr int64_t kSome = 64;            // points whose medians are the origin of single precision
+constexpr int64_t kListed = 8;           // candidates that a scan is to leave, about
+constexpr double kWider = 1.05, kNarrower = 0.8, kWidest = 4;  // steps and end of the search for them
+constexpr int64_t kFewSlots = 128;                             // no candidates are worth their while
+constexpr double kSure = 1 - 1e-12;                            // what rounding leaves of a limit, at least
 
 // The clusters that a scan is made against, and the one it is made for.
 template <typename Value>
@@ -19,7 +23,8 @@ struct Scan {
     const Value *row_x, *row_h;  // (d,)
     Value row_size;
     int64_t n_panels, d;
-    Value* cost;  // (panels, lanes)
+    Value* cost;   // (panels, lanes)
+    Value* least;  // (panels / kAtOnce, lanes) of so many panels
 };
 
 template <int Width, typename Value>
@@ -51,6 +56,9 @@ BVDT_INLINE void scan_panels_lanes(const Scan<Value>& scan) {
             const Value positive = distance[t] > 0 ? distance[t] : 0;
             cost[t] = scan.row_size * size[t] / (scan.row_size + size[t]) * positive + dead[t];
         }
+        Part low = Part::at(cost);
+        for (int64_t q = 1; q < kAtOnce; ++q) low = lesser(low, Part::at(cost + q * lanes));
+        Part::at(scan.least + p / kAtOnce * lanes) = low;
     }
 }
 BVDT_EACH_WIDTH(scan_panels, (const Scan<float>& scan), (scan))
@@ -69,17 +77,28 @@ BVDT_SIMD double least_of(const double* value, int64_t count) {
     return least;
 }
 
-// Where the panels begin of which a value is at most `most`, and their number; n values, whole panels.
+// ‖a − b‖² in four running sums.
+BVDT_INLINE double square_apart(const double* a, const double* b, int64_t d) {
+    double lane[4] = {}, sum = 0;
+    int64_t j = 0;
+    for (; j + 4 <= d; j += 4)
+        for (int k = 0; k < 4; ++k) lane[k] += (a[j + k] - b[j + k]) * (a[j + k] - b[j + k]);
+    for (; j < d; ++j) sum += (a[j] - b[j]) * (a[j] - b[j]);
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + sum;
+}
+
+// Where the panels begin of which a value is at most `most`, and their number; n values, whole panels, of
+// which `least` has the least of each kAtOnce, lane by lane.
 template <int Width, typename Value>
-BVDT_INLINE void find_panels_lanes(const Value* value, Value most, int64_t n, int32_t* first,
-                                   int64_t& count) {
+BVDT_INLINE void find_panels_lanes(const Value* value, const Value* least, Value most, int64_t n,
+                                   int32_t* first, int64_t& count) {
     using Part = Lanes<Value, Width>;
     const Value limit = std::nextafter(most, std::numeric_limits<Value>::infinity());
     count = 0;
     constexpr int64_t lanes = 64 / sizeof(Value);
     for (int64_t at = 0; at < n; at += kAtOnce * lanes) {
         Signs<Value, Width> below;
-        for (int64_t q = 0; q < kAtOnce; ++q) below.add(Part::at(value + at + q * lanes) - limit);
+        below.add(Part::at(least + at / kAtOnce) - limit);
         if (!below.any()) continue;
         for (int64_t q = 0; q < kAtOnce; ++q) {
             Signs<Value, Width> here;
@@ -88,10 +107,14 @@ BVDT_INLINE void find_panels_lanes(const Value* value, Value most, int64_t n, in
         }
     }
 }
-BVDT_EACH_WIDTH(find_panels, (const float* value, float most, int64_t n, int32_t* first, int64_t& count),
-                (value, most, n, first, count))
-BVDT_EACH_WIDTH(find_panels, (const double* value, double most, int64_t n, int32_t* first, int64_t& count),
-                (value, most, n, first, count))
+BVDT_EACH_WIDTH(find_panels,
+                (const float* value, const float* least, float most, int64_t n, int32_t* first,
+                 int64_t& count),
+                (value, least, most, n, first, count))
+BVDT_EACH_WIDTH(find_panels,
+                (const double* value, const double* least, double most, int64_t n, int32_t* first,
+                 int64_t& count),
+                (value, least, most, n, first, count))
 
 }  // namespace
 
@@ -108,7 +131,8 @@ void MeansChain<Value>::prepare(const DensePoints& points, const int32_t* item, 
         size_[b] = weight[item[b]];
     }
     slot_ = name_;
-    listed_ = false;
+    point_ = *std::min_element(size_.begin(), size_.end());
+    listed_ = false, width_ = 1.5;
     row_x_.resize(static_cast<size_t>(d_)), row_h_.resize(row_x_.size());
     centre();
     pack_all();
@@ -153,7 +177,7 @@ template <typename Value>
 void MeansChain<Value>::pack_all() {
     const size_t room = static_cast<size_t>(padded());
     panel_x_.assign(room * static_cast<size_t>(d_), 0), panel_h_.assign(self_dual_ ? 0 : panel_x_.size(), 0);
-    points_.assign(room, 1), cost_.resize(room), close_.resize(room / kSlots);
+    points_.assign(room, 1), cost_.resize(room), close_.resize(room / kSlots), least_.resize(room / kAtOnce);
     dead_.assign(room, std::numeric_limits<Value>::infinity());
     std::fill_n(dead_.begin(), slots_, Value{0});
     for (int64_t s = 0; s < slots_; ++s) pack(s);
@@ -182,18 +206,18 @@ void MeansChain<Value>::scan(int32_t a) {
         row_x_[j] = panel_x_[at + j * kSlots];
         if (!self_dual_) row_h_[j] = panel_h_[at + j * kSlots];
     }
+    dead_[a] = std::numeric_limits<Value>::infinity();  // not the nearest to itself
     scan_panels({panel_x_.data(), (self_dual_ ? panel_x_ : panel_h_).data(), points_.data(), dead_.data(),
-                 row_x_.data(), row_h_.data(), points_[a], padded() / kSlots, d_, cost_.data()});
-    cost_[a] = std::numeric_limits<Value>::infinity();
+                 row_x_.data(), row_h_.data(), points_[a], padded() / kSlots, d_, cost_.data(),
+                 least_.data()});
+    dead_[a] = 0;
 }
 
 template <typename Value>
 double MeansChain<Value>::exact_cost(int32_t a, int32_t b) const {
     if constexpr (sizeof(Value) == sizeof(double)) return cost_[b];
-    const double *xa = x_.data() + a * d_, *xb = x_.data() + b * d_;
-    double sum = 0;
-    for (int64_t j = 0; j < d_; ++j) sum += (xa[j] - xb[j]) * (xa[j] - xb[j]);
-    return size_[a] * size_[b] / (size_[a] + size_[b]) * sum;
+    return size_[a] * size_[b] / (size_[a] + size_[b]) *
+           square_apart(x_.data() + a * d_, x_.data() + b * d_, d_);
 }
 
 // By how much a cost in single precision may exceed the least and be, in truth, the least. A coordinate errs
@@ -250,19 +274,37 @@ typename MeansChain<Value>::Found MeansChain<Value>::among_candidates(int32_t a,
 template <typename Value>
 typename MeansChain<Value>::Found MeansChain<Value>::among_all(int32_t a, int32_t before) {
     scan(a);
-    const Value least = least_of(cost_.data(), padded());
+    const Value least = least_of(least_.data(), padded() / kAtOnce);
     const double reach = static_cast<double>(least) + slack(a, static_cast<double>(least));
     const Value most = reach >= least ? static_cast<Value>(reach) : std::numeric_limits<Value>::infinity();
+    const bool listing = listed_ && padded() > kFewSlots;
+    const Value wide = listing ? std::max(most, static_cast<Value>(width_) * least) : most;
     int64_t n_panels = 0;
-    find_panels(cost_.data(), most, padded(), close_.data(), n_panels);
+    find_panels(cost_.data(), least_.data(), wide, padded(), close_.data(), n_panels);
     Found best{-1, std::numeric_limits<double>::infinity()};
+    near_.clear();
     for (int64_t p = 0; p < n_panels; ++p)
         for (int32_t b = close_[p]; b < close_[p] + kSlots; ++b) {
-            if (!(cost_[b] <= most) || dead_[b] != 0 || b == a) continue;
+            if (cost_[b] > wide || dead_[b] != 0 || b == a) continue;
+            near_.push_back(name_[b]);
+            if (cost_[b] > most) continue;
             const Found found{b, exact_cost(a, b)};
             if (better(found, best, before)) best = found;
         }
+    if (listing) list(a, static_cast<double>(wide));
     return best;
+}
+
+// What a scan has found serves until the cluster merges, and beyond: the nearest, those of costs up to `wide`
+// in single precision, become its candidates. How wide that is follows from how many were found before.
+template <typename Value>
+void MeansChain<Value>::list(int32_t a, double wide) {
+    const int64_t count = static_cast<int64_t>(near_.size());
+    if (count > 2 * kListed) width_ = 1 + (width_ - 1) * kNarrower;
+    if (count < kListed) width_ = std::min(1 + (width_ - 1) * kWider, kWidest);
+    const double limit = (wide - slack(a, wide)) * kSure / (scale_ * scale_);
+    if (count <= Candidates::kRoom && limit > 0 && std::isfinite(limit))
+        candidates_.set(name_[a], near_.data(), count, limit);
 }
 
 template <typename Value>
@@ -275,12 +317,25 @@ Merge MeansChain<Value>::merge(int32_t a, int32_t b, double cost) {
     };
     join(x_);
     if (!self_dual_) join(h_);
+    if (listed_) candidates_.merge(name_[a], name_[b], limit_of_both(a, b, cost));
     size_[a] += size_[b], height_[a] = height;
     dead_[b] = std::numeric_limits<Value>::infinity();
     pack(a);
-    if (listed_) candidates_.merge(name_[a], name_[b]);
     --live_;
     return {name_[a], name_[b], height};
+}
+
+// What A∪B costs at least with a cluster C of c points that is a candidate of neither, from Lance and
+// Williams'
+//     ((|A| + c)·cost(A, C) + (|B| + c)·cost(B, C) − c·cost(A, B)) / (|A| + |B| + c):
+// with the limits in place of the costs it rises or falls with c, so the least is that of a point or of c →
+// ∞.
+template <typename Value>
+double MeansChain<Value>::limit_of_both(int32_t a, int32_t b, double cost) const {
+    const double one = candidates_.limit(name_[a]), other = candidates_.limit(name_[b]);
+    const double of_point = ((size_[a] + point_) * one + (size_[b] + point_) * other - point_ * cost) /
+                            (size_[a] + size_[b] + point_);
+    return std::max(std::min(one, other), std::min(of_point, one + other - cost) * kSure);
 }
 
 template class MeansChain<float>;

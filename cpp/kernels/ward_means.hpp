@@ -39,10 +39,12 @@ class MeansChain {
         candidates_.prepare(slots_);
         for (int32_t s = 0; s < slots_; ++s) {
             const int32_t* const others = near.index + item[s] * near.k;
-            candidates_.set_limit(s, near.limit[item[s]]);
-            for (int64_t e = 0; e < std::min(near.k, Candidates::kRoom) && others[e] >= 0; ++e)
-                if (const int32_t other = place_of(others[e]); other >= 0) candidates_.add(s, other);
-            if (near.k > Candidates::kRoom) candidates_.forget(s);
+            if (near.k > Candidates::kRoom) continue;
+            near_.clear();
+            for (int64_t e = 0; e < near.k && others[e] >= 0; ++e)
+                if (const int32_t other = place_of(others[e]); other >= 0 && other != s)
+                    near_.push_back(other);
+            candidates_.set(s, near_.data(), static_cast<int64_t>(near_.size()), near.limit[item[s]]);
         }
     }
 
@@ -78,6 +80,8 @@ class MeansChain {
     };
 
     int64_t slots_ = 0, live_ = 0, d_ = 0;
+    double point_ = 1;    // the least size
+    double width_ = 1.5;  // of the nearest one's cost: up to which others become candidates
     bool self_dual_ = true;
     std::vector<double> x_, h_, size_,
         height_;                 // (slots, d) ×2, (slots,) ×2: means, points, last merge's cost
@@ -90,7 +94,9 @@ class MeansChain {
     std::vector<Value> panel_x_, panel_h_;  // (panels, d, kSlots)
     std::vector<Value> points_, dead_;      // (padded slots,) sizes; +∞ for slots that are no cluster, else 0
     std::vector<Value> cost_;               // (padded slots,) of the last scan
+    std::vector<Value> least_;              // (panels / kAtOnce, kSlots) of so many panels of it
     std::vector<int32_t> close_;            // (panels,) where those begin that may hold the nearest
+    std::vector<int32_t> near_;             // clusters that the last scan found near
     std::vector<Value> row_x_, row_h_;      // (d,) of the cluster that is scanned for
 
     // Whole panels, as many as are scanned at once.
@@ -107,6 +113,8 @@ class MeansChain {
     Found nearest(int32_t a, int32_t before);
     Found among_candidates(int32_t a, int32_t before);
     Found among_all(int32_t a, int32_t before);
+    void list(int32_t a, double wide);
+    double limit_of_both(int32_t a, int32_t b, double cost) const;
     bool better(const Found& one, const Found& other, int32_t before) const;
     Merge merge(int32_t a, int32_t b, double cost);
 };

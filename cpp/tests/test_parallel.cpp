@@ -14,7 +14,8 @@ TEST_CASE("parallel_for visits every index once") {
             for (const int threads : {1, 2, 5}) {
                 std::vector<int> visits(static_cast<size_t>(count), 0);
                 parallel_for(count, grain, threads, [&](int64_t i) { ++visits[i]; });
-                for (int visited : visits) CHECK(visited == 1);
+                parallel_for<BriefTeam>(count, grain, threads, [&](int64_t i) { ++visits[i]; });
+                for (int visited : visits) CHECK(visited == 2);
             }
 }
 
@@ -33,6 +34,7 @@ TEST_CASE("an exception in a thread reaches the caller") {
             if (i == 37) throw std::runtime_error("37");
         };
         CHECK_THROWS_AS(parallel_for(100, 1, threads, fail), std::runtime_error);
+        CHECK_THROWS_AS(parallel_for<BriefTeam>(100, 1, threads, fail), std::runtime_error);
         const auto no_scratch = []() -> int { throw std::bad_alloc(); };
         CHECK_THROWS_AS(parallel_for(100, 1, threads, no_scratch, [](int64_t, int) {}), std::bad_alloc);
     }

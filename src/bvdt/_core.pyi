@@ -507,6 +507,19 @@ class CoarsestProduct:
     @property
     def nbytes(self) -> int: ...
 
+def walk_product_exact(
+    indptr: NDArray[np.int64],  # (N + 1,)
+    indices: _I,
+    value: _F,
+    trees: list[CoarsestProduct],
+    share: _F,  # (n_trees,)
+    scale: _F,  # (N,)
+    v: _F,  # (N, m)
+    out: _F,  # (N, m)
+    threads: int,
+) -> None:
+    """out ← S·v, the S of ``walk_recurrence``, in double precision."""
+
 def walk_recurrence(
     indptr: NDArray[np.int64],  # (N + 1,)
     indices: _I,

@@ -174,6 +174,14 @@ OWN = {
     "product_blocks": COLUMNS
     | {"order": ORDER, "other": [put(0, -1), put(1, NODES), put(-1, BIG), shorter], "q": [shorter]},
     "product_sparse": {"value": [shorter], "v": [shorter, narrower], "out": [shorter, narrower]},
+    "walk_product_exact": {
+        "indices": [put(0, -1), put(0, N), put(-1, BIG), shorter],
+        "value": [shorter],
+        "share": [shorter],
+        "scale": [shorter],
+        "v": [shorter],
+        "out": [shorter, narrower],
+    },
     "walk_recurrence": {
         "indices": [put(0, -1), put(0, N), put(-1, BIG), shorter],
         "value": [shorter],

@@ -295,6 +295,17 @@ def walk_recurrence() -> Arguments:
     return links | parts | {"centre": -0.1, "radius": 0.9} | steps | columns | {"threads": 2}
 
 
+def run_walk_product(**arguments: Any) -> None:
+    tree = _core.CoarsestProduct(**coarsest_product()).symmetric()
+    _core.walk_product_exact(trees=[tree], **arguments)
+
+
+def walk_product_exact() -> Arguments:
+    links = {"indptr": np.arange(N + 1), "indices": int32(*range(N)), "value": np.ones(N)}
+    columns = {name: np.ones((N, 2)) for name in ("v", "out")}
+    return links | {"share": np.ones(1), "scale": np.ones(N)} | columns | {"threads": 2}
+
+
 # -- maps --------------------------------------------------------------------------------------------------
 
 
@@ -511,6 +522,7 @@ CALLS: dict[str, Call] = {
     "blend_rows": Call(_core.blend_rows, blend_rows),
     "product_blocks": Call(_core.product_blocks, product_blocks),
     "product_sparse": Call(_core.product_sparse, product_sparse),
+    "walk_product_exact": Call(run_walk_product, walk_product_exact),
     "walk_recurrence": Call(run_recurrence, walk_recurrence),
     "spread_points": Call(_core.spread_points, spread_points),
     "read_potential": Call(_core.read_potential, read_potential),

@@ -33,20 +33,24 @@ def n_threads(n_jobs: int | None, work: float = math.inf) -> int:
     None also obeys ``OMP_NUM_THREADS``. More than there are cores is as many as there are cores. A forked
     process runs on one thread: OpenMP's other threads stayed behind, and it would wait for them for ever.
     """
-    threads = _wanted(n_jobs)
+    _check(n_jobs)
     if work < SERIAL:
         return 1
+    threads = _wanted(n_jobs)
     if _state["forked"] and (n_jobs is None or _state["team"]):
         return 1
     _state["team"] |= threads > 1
     return threads
 
 
-def _wanted(n_jobs: int | None) -> int:
+def _check(n_jobs: int | None) -> None:
     if n_jobs is not None and not (_is_integer(n_jobs) and n_jobs != 0):
         raise ValueError(
             f"n_jobs needs None, a positive integer or a negative one as in joblib; got {n_jobs!r}"
         )
+
+
+def _wanted(n_jobs: int | None) -> int:
     cores = available_cores()
     if n_jobs is None:
         return min(cores, _from_environment() or cores)

@@ -203,7 +203,7 @@ def _all_pairs(lifted: Lifted, k: int, n_jobs: int | None) -> tuple[Int, Float]:
     if not lifted.is_sparse:  # near points side by side: lists are nearly done at once, whatever the seed
         order = cut_into_chunks(lifted, _SIDE_BY_SIDE, np.random.default_rng(0), 1)[0]
     one = order, np.array([0, n])
-    threads = n_threads(n_jobs, lifted.n_values * n / 128)  # so many at once
+    threads = n_threads(n_jobs, lifted.n_values * n / 64)  # so many at once
     call = (*lifted.arrays, lifted.u, lifted.w, *one, index, divergence, threads)
     _core.chunk_neighbors(*call)
     return ranked_again(lifted, lifted, index, k, n_jobs) if lifted.is_sparse else (index, divergence)

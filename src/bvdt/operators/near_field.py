@@ -33,6 +33,7 @@ UNIT = 2.0**-29  # weights λ·S_ij are whole numbers of it, 32 bits each, in pr
 SHARE = round(0.95 / UNIT) * UNIT  # λ
 FALL = 3.0  # d_ik / β_i
 _ROWS = 1 << 14  # of lists at once
+_FEW = 1 << 17  # entries of lists, a megabyte of divergences
 
 
 def near_weights(divergences: Float) -> Float:  # (m, k) -> (m, k)
@@ -118,7 +119,7 @@ def _with_nobody(numbers: Int) -> Int:
 class NearField:
     """The k nearest centres of every point, ascending; −1 and +∞ where fewer were found.
 
-    Dense points' divergences are not held: they are twice the indices' memory, and soon found again. Nor are
+    Many dense points' divergences are not held: they are twice the indices' memory, and soon found again. Nor are
     their indices, once links in a tree's order hold them as the heads of their rows.
     """
 
@@ -155,7 +156,7 @@ class NearField:
         """That of the k nearest centres of every point."""
         k = checked_integer(k, "near", 1, lifted.n_points - 1)
         indices, divergences, reached = nearest_centres(lifted, k, rng, n_jobs, progress, recall)
-        if lifted.is_sparse:
+        if lifted.is_sparse or indices.size <= _FEW:
             return cls(indices, divergences, recall=reached)
         return cls(indices, None, recall=reached, lifted=lifted)
 
@@ -219,10 +220,13 @@ class NearField:
         return self._as_matrix(UNIT * self.whole_weights()[0])
 
     def _as_matrix(self, values: NDArray[Any]) -> Any:  # (N, k) -> CSR (N, N)
-        indices = self.indices
+        indices, shape = self.indices, (self.n_points, self.n_points)
         found = indices >= 0
+        if found.all():
+            first = np.arange(self.n_points + 1) * self.k
+            return sparse.csr_array((values.ravel(), indices.ravel(), first), shape=shape)
         first = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
-        return sparse.csr_array((values[found], indices[found], first), shape=(self.n_points, self.n_points))
+        return sparse.csr_array((values[found], indices[found], first), shape=shape)
 
     @cached_property
     def symmetric(self) -> Any:

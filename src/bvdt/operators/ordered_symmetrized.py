@@ -21,6 +21,8 @@ from .forest import ForestOperator
 from .single_tree import SERIAL
 from .symmetrized import SymmetrizedOperator
 
+_CACHED = 1 << 19  # numbers of all columns
+
 
 class OrderedSymmetrized(RealOperator):
     """S of a forest with a near field and coarsest partitions, points in the first tree's order.
@@ -53,6 +55,11 @@ class OrderedSymmetrized(RealOperator):
         return 1 if columns.size < SERIAL else n_threads(self._n_jobs)
 
     def _times(self, V: Float) -> Float:
+        if self._unreached is None and V.size <= _CACHED:  # one call's passes read from the cache
+            out = np.empty_like(V)
+            call = (*self._exact, V, out, self._threads(V))
+            _core.walk_product_exact(*call)
+            return out
         threads, scaled = self._threads(V), self._scale * V
         if self._unreached is not None:
             return self._around_unreached(V, scaled, threads)
@@ -76,6 +83,13 @@ class OrderedSymmetrized(RealOperator):
         return np.asarray(out)
 
     @cached_property
+    def _exact(self) -> tuple[Any, ...]:
+        """Links, trees and their shares, D^(−1/2)."""
+        first, indices = self.links.indptr.astype(np.int64), self.links.indices.astype(np.int32)
+        share, scale = np.asarray(self._share, np.float64), np.ascontiguousarray(self._scale[:, 0])
+        return first, indices, self.links.data, self._trees, share, scale
+
+    @cached_property
     def _in_single(self) -> tuple[Any, ...]:
         """Links, trees and their shares, D^(−1/2)."""
         first, indices = self.links.indptr.astype(np.int64), self.links.indices.astype(np.int32)
@@ -96,7 +110,8 @@ class OrderedSymmetrized(RealOperator):
         out = np.array(Y, single, order="C")
         rest = np.empty((0, out.shape[1]), single) if R is None else np.ascontiguousarray(R, single)
         steps = np.ascontiguousarray(a, single), np.ascontiguousarray(b, single)
-        call = (*self._in_single, centre, radius, *steps, rest, out, self._threads(out))
+        threads = n_threads(self._n_jobs, 2.0 * out.size * len(a))
+        call = (*self._in_single, centre, radius, *steps, rest, out, threads)
         _core.walk_recurrence(*call)
         return self._with_unreached(out.astype(np.float64), R, radius)
 

@@ -32,6 +32,8 @@ from .structure import Tree
 _DENSE, _SPARSE = (300, 300, 3.0), (1000, 2000, 6.0)
 _SMALL = 3000  # so many points are one chunk: Ward's tree itself
 _LISTED = 16  # of a point's nearest that are looked at before all others
+_MEANS = 32  # features up to which no matrix of costs is made, as in cpp/kernels/ward.cpp
+_ASKED = 1 << 26  # bytes from which on it is asked how many are left, which takes 0.5 ms
 _WORK = 1 << 30  # products of a thread in one kernel call, about 0.1 s
 
 
@@ -122,8 +124,11 @@ def _untold(_: int) -> None:
 
 def _require_memory(largest: int, lifted: Lifted, threads: int) -> None:
     """MemoryError unless every thread can agglomerate a chunk of the largest size."""
-    each = 12.0 * largest**2 + (0.0 if lifted.is_sparse else 24.0 * largest * lifted.n_features)
-    memory.require(threads * each, f"agglomerating {largest} clusters at once on {threads} threads")
+    each = 0.0 if lifted.is_sparse else 24.0 * largest * lifted.n_features
+    if lifted.is_sparse or lifted.n_features > _MEANS:
+        each += 12.0 * largest**2
+    if threads * each > _ASKED:
+        memory.require(threads * each, f"agglomerating {largest} clusters at once on {threads} threads")
 
 
 def varied(n_points: int, rng: np.random.Generator) -> dict[str, int]:

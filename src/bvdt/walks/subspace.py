@@ -4,7 +4,7 @@ Knyazev's method (2001): from the b Ritz vectors X, improvements W of them and t
 the best b vectors of span[X, W, P]. A block finds multiple eigenvalues as it finds others, since no vector of
 it stands for more than itself. The basis is kept orthonormal, P by coefficients alone (Hetmaniuk and Lehoucq
 2006), so one product of b columns at most and matrix products of 3b columns are one step. After a polynomial
-of a high degree P brings nothing and is left out.
+of a high degree X and P bring nothing beside X + W, and one Gram matrix of b columns is all.
 
 W is either the residuals R = S·X − X·Θ after a preconditioner that is about (1 − S)⁻¹, or X after a Chebyshev
 polynomial of S that is small on all unwanted eigenvalues. The first is good at eigenvalues close to 1, the
@@ -27,14 +27,17 @@ from .._support.arrays import Float
 Product = Callable[[Float], Float]  # (N, m) -> (N, m)
 Preconditioner = Callable[[Float], Float | None]  # the same
 Recurrence = Callable[[Float, Float | None, Float, Float, float, float], Float]  # see ``recurrence``
-Tolerance = Callable[[Float], float | Float]  # of the Ritz values (b,), one for all or one of each
+Tolerance = Callable[[Float, Float], float | Float]  # of the Ritz values and residuals' lengths, (b,) both
 _DEPENDENT = 1e-10  # of the largest: directions that add nothing
 _SOUND = 1e-7  # of the least eigenvalue of a Gram matrix: rounding is 1e-9 then
+_SAFE = 1e-2  # of a unit column, what is orthogonal to those before it, where one round has to do
+_FAR = 0.3  # of a unit vector: a step that may make others like it
 _NOISE = 0.1  # what is left of a unit vector that was orthogonal already; less was rounding
 DEGREES = (8, 32)  # of the polynomial: what a step costs beside the products is that of about 8
+_GROWTH = 24.0  # e-folds of rounding errors, see ``_most``
 _LOWEST = -1.0  # eigenvalue of S
 _BEST_RATE = 0.25  # per step, of the preconditioner, at any gap
-_MARGIN = 0.7  # e-folds more than needed, rather than one more step
+_MARGIN = 2.0  # e-folds more than needed, rather than one more step
 _CYCLE = 16.0  # products that a preconditioner's cycle costs
 _FIRST_EDGE, _FIRST_DEGREE = 0.5, 12  # of the polynomial that makes a start of random columns
 
@@ -74,23 +77,31 @@ def leading_space(
     AV = product(V)
     values, turn = _descending(V.T @ AV)
     b = min(n_columns, len(values))
-    values, turn = values[:b], turn[:, :b]
+    values, turn = values[:b], np.ascontiguousarray(turn[:, :b])
     V, AV, H = V @ turn, AV @ turn, np.diag(values)  # an orthonormal basis [X, P], its image, and VᵀAV
     steps = 0
     while True:
         R = AV[:, :b] - V[:, :b] * values
-        lengths = np.linalg.norm(R, axis=0)
-        aim = tol(values) if callable(tol) else tol
+        lengths = _lengths(R)
+        aim = tol(values, lengths) if callable(tol) else tol
         going = lengths > aim
         if steps == max_steps or not going[:n_wanted].any():
             return Space(values, np.ascontiguousarray(V[:, :b]), lengths, steps)
+        steps += 1
         degree = _degree(values, n_wanted, float((lengths / aim)[:n_wanted].max()), setup)
         R = R[:, going]
         W = None
         if precondition is not None and degree is None:
             W, setup = precondition(np.ascontiguousarray(R)), 0.0
         if W is None:
-            W = _filtered(recur, R / lengths[going], values[going], float(values[-1]), degree or DEGREES[1])
+            sizes = lengths[going]
+            W = _filtered(recur, R / sizes, values[going], float(values[-1]), degree or DEGREES[1])
+            if degree is not None:
+                moved = _moved(product, V[:, :b], going, _outside(known, W * sizes))
+                if moved is not None:
+                    values, V, AV = moved
+                    H = np.diag(values)
+                    continue
         W = _orthogonal_to(V, known, W)
         if W.shape[1] == 0:
             return Space(values, np.ascontiguousarray(V[:, :b]), lengths, steps)
@@ -102,7 +113,38 @@ def leading_space(
         keep = best if degree is not None else np.column_stack([best, _directions(best, b)])
         V, AV = _combined(V, W, keep), _combined(AV, AW, keep)
         H = keep.T @ H @ keep
-        steps += 1
+
+
+def _moved(
+    product: Product, X: Float, going: Any, E: Float
+) -> tuple[Float, Float, Float] | None:  # (b,), (N, b) ×2
+    """The Ritz pairs of X's span, moved by E in the columns that go on, and S·X; None if they are dependent.
+
+    X + E is what the polynomial makes of X. Where E is small, so is its part along X. Else leading vectors
+    are in all columns of it, and (X + E)·(1 + XᵀE)⁻¹, of the same span, is X and what is orthogonal to it.
+    """
+    Y = X.copy()
+    Y[:, going] += E
+    try:
+        if _lengths(E).max() > _FAR:
+            along = np.eye(X.shape[1])
+            along[:, going] += X.T @ E
+            Y = Y @ np.linalg.inv(along)
+        gram = Y.T @ Y
+        size = np.sqrt(np.diag(gram))
+        root = np.linalg.cholesky(gram / (size * size[:, None]))
+    except np.linalg.LinAlgError:
+        return None
+    if not np.diag(root).min() > _SAFE:
+        return None
+    AY, to_unit = product(Y), np.linalg.inv(root) / size
+    values, turn = _descending(to_unit @ (Y.T @ AY) @ to_unit.T)
+    turn = to_unit.T @ turn
+    return values, Y @ turn, AY @ turn
+
+
+def _lengths(R: Float) -> Float:  # (N, m) -> (m,)
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", R, R)))
 
 
 def _degree(values: Float, n_wanted: int, ratio: float, setup: float) -> int | None:
@@ -118,7 +160,19 @@ def _degree(values: Float, n_wanted: int, ratio: float, setup: float) -> int | N
     needed = np.log(max(ratio, 2.0))
     if needed / per_product > needed / per_cycle * _CYCLE + setup:
         return None
-    return int(np.clip(np.ceil((needed + _MARGIN) / per_product), *DEGREES))
+    return int(np.clip(np.ceil((needed + _MARGIN) / per_product), DEGREES[0], _most(values, n_wanted)))
+
+
+def _most(values: Float, n_wanted: int) -> int:
+    """Degree up to which single precision serves: T(1)/T(λ) of the last wanted one is no more than e²⁴.
+
+    Rounding that falls on a leading vector grows as the vector would, and is taken out at the end; but what
+    is rounded beside it on the way is not.
+    """
+    radius = (values[-1] - _LOWEST) / 2
+    at = np.maximum(1.0 + (np.array([1.0, values[n_wanted - 1]]) - values[-1]) / radius, 1.0)
+    leading, last = np.arccosh(at)
+    return int(np.clip(_GROWTH / max(float(leading - last), 1e-300), *DEGREES))
 
 
 def _filtered(recur: Recurrence, R: Float, values: Float, edge: float, degree: int) -> Float:  # (N, m)
@@ -133,8 +187,7 @@ def _filtered(recur: Recurrence, R: Float, values: Float, edge: float, degree: i
     for _ in range(degree - 1):
         ratios.append(1.0 / (2 * theta - ratios[-1]))
     rho = np.array(ratios)
-    R = R / radius
-    return recur(R * rho[0], R, 2 * rho[1:], rho[1:] * rho[:-1], centre, radius)
+    return recur(R * (rho[0] / radius), R * (1 / radius), 2 * rho[1:], rho[1:] * rho[:-1], centre, radius)
 
 
 def amplified(recur: Recurrence, X: Float) -> Float:  # (N, m)
