@@ -32,7 +32,7 @@ _GAIN = 0.1  # of the misses, for which another pass is worth its time
 # lists of 24 and of its coordinates, and how it grows with the lists.
 _PAIR, _PAIR_COORDINATE, _PASS, _PASS_COORDINATE = 0.8, 0.008, 11_000.0, 40.0
 _BY_LENGTH = 1.5
-# Comparisons per place of a list, and the recall by comparisons, without which lists are too poor to begin with.
+# Comparisons per place of a list, and the recall by them, without which lists are too poor to begin with.
 _LEAST, _BEGINNING = 8, 0.65
 
 

@@ -119,8 +119,8 @@ def _with_nobody(numbers: Int) -> Int:
 class NearField:
     """The k nearest centres of every point, ascending; −1 and +∞ where fewer were found.
 
-    Many dense points' divergences are not held: they are twice the indices' memory, and soon found again. Nor are
-    their indices, once links in a tree's order hold them as the heads of their rows.
+    Many dense points' divergences are not held: they are twice the indices' memory, and soon found again. Nor
+    are their indices, once links in a tree's order hold them as the heads of their rows.
     """
 
     given: Float | None  # (N, k) divergences; None: those of ``lifted``
