@@ -24,7 +24,7 @@ EXTRA = 9  # places of the lists beyond those that are asked for: more links
 TRIED = 48  # rows that tell what a pass would find
 # Misses that the trial of a first pass may show, over those that are allowed, by the number of passes. It
 # looks at links one way only: passes left 0.2 to 0.5 of its misses, second ones 0.1 to 0.2 (vectors, blobs).
-_LEFT = (3, 8)
+_LEFT = (2.5, 4)
 _LESS = 0.55  # comparisons over the next that are tried
 _MORE_PASSES = 3  # than planned, while they help
 _GAIN = 0.1  # of the misses, for which another pass is worth its time
