@@ -23,12 +23,13 @@ class LikelyCentres {
     }
     bool full() const { return count_ >= room_; }
 
-    // Those of 16 centres from `first` on that are below the limit; what is not a number may be anywhere.
-    BVDT_INLINE void offer(const float* value, int32_t first, float limit) {
+    // Those of up to 16 centres from `first` on that are below the limit; what is not a number may be
+    // anywhere.
+    BVDT_INLINE void offer(const float* value, int32_t first, int64_t n_centres, float limit) {
         float* const value_to = value_.data() + count_;
         int32_t* const centre_to = centre_.data() + count_;
         int64_t taken = 0;
-        for (int32_t lane = 0; lane < kLanes; ++lane) {
+        for (int32_t lane = 0; lane < n_centres; ++lane) {
             value_to[taken] = value[lane], centre_to[taken] = first + lane;
             taken += !(value[lane] >= limit);
         }

@@ -288,7 +288,7 @@ BVDT_INLINE void compare_lanes(const PanelBalls& balls, int64_t first, int64_t n
             if (!here.any()) continue;
             float value[kLanes];
             Part::at(value) = rest[r];
-            found[r].offer(value, static_cast<int32_t>(at), limit[r]);
+            found[r].offer(value, static_cast<int32_t>(at), std::min(kLanes, chunk.count - at), limit[r]);
             if (!found[r].full()) continue;
             limit[r] = found[r].shortened(chunk.error.data(), first + r, lists.k, limit[r]);
             shortened = true;

@@ -20,6 +20,8 @@ def links_are_cheap(monkeypatch):
     monkeypatch.setattr(links, "_PASS", 0.0)
     monkeypatch.setattr(links, "_PASS_COORDINATE", 0.0)
     monkeypatch.setattr(links, "_BEGINNING", 0.0)
+    monkeypatch.setattr(links, "_LEAST", 2)
+    monkeypatch.setattr("bvdt.neighbours.cells.CELL", 40)
 
 
 def slow_pass(lifted, listed):

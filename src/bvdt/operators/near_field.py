@@ -33,7 +33,6 @@ UNIT = 2.0**-29  # weights λ·S_ij are whole numbers of it, 32 bits each, in pr
 SHARE = round(0.95 / UNIT) * UNIT  # λ
 FALL = 3.0  # d_ik / β_i
 _ROWS = 1 << 14  # of lists at once
-_FEW = 1 << 17  # entries of lists, a megabyte of divergences
 
 
 def near_weights(divergences: Float) -> Float:  # (m, k) -> (m, k)
@@ -119,7 +118,7 @@ def _with_nobody(numbers: Int) -> Int:
 class NearField:
     """The k nearest centres of every point, ascending; −1 and +∞ where fewer were found.
 
-    Many dense points' divergences are not held: they are twice the indices' memory, and soon found again. Nor
+    Dense points' divergences are not held: they are twice the indices' memory, and soon found again. Nor
     are their indices, once links in a tree's order hold them as the heads of their rows.
     """
 
@@ -156,7 +155,7 @@ class NearField:
         """That of the k nearest centres of every point."""
         k = checked_integer(k, "near", 1, lifted.n_points - 1)
         indices, divergences, reached = nearest_centres(lifted, k, rng, n_jobs, progress, recall)
-        if lifted.is_sparse or indices.size <= _FEW:
+        if lifted.is_sparse:
             return cls(indices, divergences, recall=reached)
         return cls(indices, None, recall=reached, lifted=lifted)
 

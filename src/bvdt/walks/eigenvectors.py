@@ -28,6 +28,7 @@ from .subspace import Recurrence, Space, Tolerance, amplified, leading_space, re
 
 TOL = 1e-4  # ‖S·v − λ·v‖ that a vector may have without a warning
 _AIM, _FINE_AIM = 1e-5, 1e-7  # the same, that is aimed at; the least where a small gap asks for less
+_CLOSE_AIM = 1e-6  # where values lie so close that there is no gap
 _SMALL, _GAP, _ANGLE = 5_000, 1e-4, 1e-3  # up to so many points, so large a gap is resolved to such an angle
 _DENSE, _DENSE_TREE = 300, 64  # up to this many points the matrix is made and solved whole; of one tree
 _STEPS = 100
@@ -245,10 +246,11 @@ def _gap_aim(values: Float, lengths: Float, n_vectors: int) -> Float:  # (b,) ×
     A vector of residual r is r/δ away from what lies outside the block, δ its distance from there; and by
     way of it r·r'/(δ·γ) from one inside, of residual r' at a distance γ. So guards help here, too.
     """
-    aim = np.full(len(values), _AIM)
+    aim = np.full(len(values), _CLOSE_AIM)
     gaps = np.flatnonzero(values[:n_vectors] - values[1 : n_vectors + 1] > _GAP)
     if len(gaps):
         last = int(gaps[-1])
+        aim[:] = _AIM
         below = slice(last + 1, None)
         outside = values[last] - values[(last + len(values)) // 2]  # half-way: the last ones may be too low
         inside = np.linalg.norm(lengths[below] / (values[last] - values[below]))
