@@ -139,9 +139,8 @@ def test_equal_points_beyond_one_chunk(monkeypatch):
 
 @pytest.mark.parametrize("name", ["squared_euclidean", "gid"])
 def test_divergences_are_found_again(name, monkeypatch):
-    """Not held for many dense points: the same as the search's, in batches, and +∞ where there is nobody."""
+    """Not held for dense points: the same as the search's, in batches, and +∞ where there is nobody."""
     monkeypatch.setattr(bvdt.operators.near_field, "_ROWS", 7)
-    monkeypatch.setattr(bvdt.operators.near_field, "_FEW", 0)
     lifted = random_lifted(name, 60, np.random.default_rng(3))
     near = NearField.of(lifted, 5, np.random.default_rng(0))
     indices, divergences, _ = nearest_centres(lifted, 5, np.random.default_rng(0))
