@@ -254,8 +254,7 @@ struct CellJoin {
             for (int64_t s = 0; s < kAtOnce; ++s) centre[s] = meeting.met[first + std::min(s, here - 1)];
             rows.divergences(i, cells, centre, found);
             for (int64_t s = 0; s < here; ++s)  // none of them is in the list yet
-                if (comes_before_last(list, centre[s], found[s]))
-                    list.insert<Ties::kByIndex>(centre[s], found[s]);
+                if (comes_before_last(list, centre[s], found[s])) list.insert(centre[s], found[s]);
         }
     }
 };

@@ -28,7 +28,7 @@ bool look_at(const RowsAndCentres& points, const Candidates& found, int64_t i, i
     for (int64_t c = 0; c < here; ++c) {
         const int32_t j = index[first + c];
         const double divergence = std::max(points.u[i] + points.w[j] - inner[c], 0.0);
-        if (comes_before_last(best, j, divergence)) best.insert<Ties::kByIndex>(j, divergence);
+        if (comes_before_last(best, j, divergence)) best.insert(j, divergence);
     }
     return true;
 }

@@ -76,7 +76,7 @@ class LikelyCentres {
             list.value[i] = exact_[i].first, list.index[i] = exact_[i].second;
         for (size_t i = static_cast<size_t>(n_first); i < exact_.size(); ++i)
             if (comes_before_last(list, exact_[i].second, exact_[i].first))
-                list.insert<Ties::kByIndex>(exact_[i].second, exact_[i].first);
+                list.insert(exact_[i].second, exact_[i].first);
     }
 
   private:

@@ -45,7 +45,7 @@ inline bool comes_before_last(const TopList<double>& list, int32_t j, double d) 
 
 // Puts centre j into a list if it belongs there.
 inline void offer(const TopList<double>& list, int32_t j, double d) {
-    if (comes_before_last(list, j, d) && !list.holds(j)) list.insert<Ties::kByIndex>(j, d);
+    if (comes_before_last(list, j, d) && !list.holds(j)) list.insert(j, d);
 }
 
 }  // namespace bvdt

@@ -142,7 +142,7 @@ class Space:
         """
         ranks = np.empty(truth.indices.shape, np.intp)
         for first in range(0, len(ranks), _AT_ONCE):
-            near, _ = self.estimates.nearness(truth.rows[first : first + _AT_ONCE])
+            near = self.estimates.nearness(truth.rows[first : first + _AT_ONCE])
             for row, (values, true) in enumerate(zip(near, truth.indices[first:], strict=False), first):
                 before = np.sort(-values[values > values[true].min()])
                 rank, among = np.searchsorted(before, -values[true]), _places(-values[true])

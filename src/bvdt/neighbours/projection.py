@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,23 +92,20 @@ class Estimates:
     def __init__(self, growing: Growing, r: int) -> None:
         x, h, left_x, left_h = growing.along(r)
         size_x, size_h = (_size(side.squares) for side in growing.both_sides)
-        self.unit = size_x * size_h
+        unit = size_x * size_h
         self._parts = x, left_x, size_x
         self._centres = np.empty((len(h), r + 2), np.float32)
         np.multiply(h, 1 / size_h, out=self._centres[:, :r], casting="same_kind")
         self._centres[:, r] = left_h / size_h
-        self._centres[:, r + 1] = growing.w / -self.unit
-        # ε·√r of the largest product, several times: by how much a sum in single precision may be wrong
-        largest = float(np.sqrt(np.einsum("ij,ij->i", self._centres, self._centres).max()))
-        self._rounding = 8 * float(np.finfo(np.float32).eps) * np.sqrt(r) * largest
+        self._centres[:, r + 1] = growing.w / -unit
 
-    def nearness(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.float32], NDArray[Any]]:  # (m, N), (m,)
-        """⟨row_i, centre_j⟩, −∞ for the row itself, and its rounding error."""
+    def nearness(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:  # (m, N)
+        """⟨row_i, centre_j⟩, −∞ for the row itself."""
         x, left_x, size = self._parts
         some = np.column_stack([x[rows] / size, left_x[rows] / size, np.ones(len(rows))]).astype(np.float32)
         near = some @ self._centres.T
         near[np.arange(len(rows)), rows] = -np.inf
-        return near, self._rounding * np.linalg.norm(some, axis=1)
+        return np.asarray(near)
 
 
 def _size(squares: Float) -> float:
