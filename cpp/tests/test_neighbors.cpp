@@ -43,8 +43,7 @@ TEST_CASE("a list keeps the k best") {
         for (int32_t j : permutation(rng, 40)) {
             const double d = static_cast<double>(below(rng, 8));  // many ties
             offered.emplace_back(d, j);
-            if (d < list.worst() || (d == list.worst() && j < index.back()))
-                list.insert(j, d);
+            if (d < list.worst() || (d == list.worst() && j < index.back())) list.insert(j, d);
         }
         std::sort(offered.begin(), offered.end());
         for (int64_t s = 0; s < k; ++s) {
