@@ -1,6 +1,7 @@
 // Nearest centres by cells: see kernels/cell_store.hpp and kernels/cell_search.hpp.
 #include "../kernels/cell_joins.hpp"
 #include "../kernels/cell_search.hpp"
+#include "../kernels/parallel.hpp"
 #include "arrays.hpp"
 
 #include <nanobind/stl/pair.h>
@@ -39,58 +40,95 @@ void make_cells(Cells* self, Matrix<double> x, Matrix<double> h, Vector<double> 
     new (self) Cells{std::move(x), std::move(h), std::move(u), std::move(w), std::move(store)};
 }
 
+// The length of the lists.
+int64_t check_search(const Cells& self, int64_t first, int64_t last, int64_t pairs,
+                     const MutableMatrix<int32_t>& index) {
+    const int64_t n_cells = self.store.n, k = columns(index);
+    require(k >= 1, "index needs at least 1 column; it has ", k);
+    check_matrix("index", rows(index), k, self.store.points.n, k);
+    require(0 <= first && first <= last && last <= n_cells, "first and last need cells in 0…", n_cells,
+            "; they are ", first, " and ", last);
+    require(pairs > k, "pairs needs more than the ", k, " neighbours sought; it is ", pairs);
+    return k;
+}
+
 void search(const Cells& self, int64_t first, int64_t last, int64_t pairs, MutableMatrix<int32_t> index,
             MutableMatrix<double> divergence, int threads) {
     nb::gil_scoped_release release;
     check_threads(threads);
-    const int64_t n = self.store.points.n, n_cells = self.store.n, k = columns(index);
-    require(k >= 1, "index needs at least 1 column; it has ", k);
-    check_matrix("index", rows(index), k, n, k);
-    check_matrix("divergence", rows(divergence), columns(divergence), n, k);
-    require(0 <= first && first <= last && last <= n_cells, "first and last need cells in 0…", n_cells,
-            "; they are ", first, " and ", last);
-    require(pairs > k, "pairs needs more than the ", k, " neighbours sought; it is ", pairs);
+    const int64_t k = check_search(self, first, last, pairs, index);
+    check_matrix("divergence", rows(divergence), columns(divergence), self.store.points.n, k);
     search_cells(self.store, {first, last}, pairs, {index.data(), divergence.data(), k}, threads);
 }
 
-// Links of the lists `listed`, by the cells' order; `before` has no rows on the first pass.
-struct PlacedLinks {
-    CellLinks links;
-    PlacedPoints points;
-};
-
-PlacedLinks make_links(const Cells& self, const Matrix<int32_t>& listed, const Matrix<int32_t>& before,
-                       int threads) {
+// As search, but by estimates, rows in the order of the cells: who is likely to be near.
+void search_likely(const Cells& self, int64_t first, int64_t last, int64_t pairs,
+                   MutableMatrix<int32_t> index, int threads) {
     nb::gil_scoped_release release;
     check_threads(threads);
-    const int64_t n = self.store.points.n, k = columns(listed);
-    require(1 <= k && k <= kLongestList, "listed needs 1 to ", kLongestList, " columns; it has ", k);
-    check_matrix("listed", rows(listed), k, n, k);
-    check_indices("listed", listed.data(), n * k, n, threads, -1);
-    if (rows(before) > 0) {
-        check_matrix("before", rows(before), columns(before), n, k);
-        check_indices("before", before.data(), n * k, n, threads, -1);
-    }
-    return {{self.store, listed.data(), rows(before) > 0 ? before.data() : nullptr, k, threads},
-            {self.store, threads}};
+    const int64_t k = check_search(self, first, last, pairs, index);
+    likely_neighbors(self.store, {first, last}, pairs, k, index.data(), threads);
 }
 
-void join(const Cells& self, const PlacedLinks& links, int64_t first, int64_t last, int64_t pairs,
-          MutableMatrix<int32_t> index, MutableMatrix<double> divergence, int threads) {
+// Lists of the cells' points that fill up pass by pass; refers to nothing of the cells but a copy of their order.
+struct FillingLists {
+    PlacedPoints points;
+    PlacedLists lists;
+    std::vector<int32_t> order, place;  // (N,) of a place; of a point
+    double scale;
+};
+
+FillingLists make_lists(const Cells& self, const Matrix<int32_t>& index, int64_t n_links, int threads) {
     nb::gil_scoped_release release;
     check_threads(threads);
-    const int64_t n = self.store.points.n, n_cells = self.store.n, k = columns(index);
-    require(k >= 1, "index needs at least 1 column; it has ", k);
+    const CellStore& store = self.store;
+    const int64_t n = store.points.n, k = columns(index);
+    require(n <= kMostPlaces, "lists need at most ", kMostPlaces, " points; there are ", n);
+    require(1 <= k && k <= kLongestList, "index needs 1 to ", kLongestList, " columns; it has ", k);
     check_matrix("index", rows(index), k, n, k);
     check_indices("index", index.data(), n * k, n, threads, -1);
-    check_matrix("divergence", rows(divergence), columns(divergence), n, k);
-    require(links.links.n() == n && links.links.n_cells() == n_cells, "links needs those of ", n,
-            " points in ", n_cells, " cells; it has ", links.links.n(), " in ", links.links.n_cells());
-    require(0 <= first && first <= last && last <= n_cells, "first and last need cells in 0…", n_cells,
-            "; they are ", first, " and ", last);
-    require(pairs > k, "pairs needs more than the ", k, " neighbours sought; it is ", pairs);
-    join_cells(self.store, links.links, links.points, {first, last}, pairs,
-               {index.data(), divergence.data(), k}, threads);
+    require(n_links >= 1, "n_links needs at least 1; it is ", n_links);
+    PlacedPoints points(store, threads);
+    PlacedLists lists(store, points, index.data(), k, n_links, threads);
+    std::vector<int32_t> order(store.order(), store.order() + n), place(order.size());
+    for (int64_t p = 0; p < n; ++p) place[order[p]] = static_cast<int32_t>(p);
+    return {std::move(points), std::move(lists), std::move(order), std::move(place), store.scale()};
+}
+
+void link(FillingLists& self, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    self.lists.link(threads);
+}
+
+void join(FillingLists& self, int64_t first, int64_t last, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    require(0 <= first && first <= last && last <= self.lists.n(), "first and last need places in 0…",
+            self.lists.n(), "; they are ", first, " and ", last);
+    join_places(self.points, self.lists, first, last, threads);
+}
+
+// Of some points: whom they list, and estimates that no divergence is below but for its own rounding.
+void read(const FillingLists& self, const Vector<int32_t>& chosen, MutableMatrix<int32_t> index,
+          MutableMatrix<double> estimate, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    const int64_t count = rows(chosen), k = self.lists.k();
+    check_indices("rows", chosen.data(), count, self.lists.n(), threads);
+    check_matrix("index", rows(index), columns(index), count, k);
+    check_matrix("estimate", rows(estimate), columns(estimate), count, k);
+    parallel_for(
+        count, 256, threads, [&] { return std::vector<float>(static_cast<size_t>(k)); },
+        [&](int64_t r, std::vector<float>& value) {
+            const int64_t p = self.place[chosen.data()[r]];
+            int32_t* to = index.data() + r * k;
+            self.lists.read(p, to, value.data());
+            for (int64_t s = 0; s < k; ++s) {
+                to[s] = to[s] < 0 ? -1 : self.order[to[s]];
+                estimate.data()[r * k + s] = (static_cast<double>(self.points.part(p)) + value[s]) / self.scale;
+            }
+        });
 }
 
 // Lists of other rows, lifted alike, or of some of the cells' own: own[i] is the centre that row i is, or −1.
@@ -130,17 +168,21 @@ std::pair<NewVector<double>, NewVector<double>> means(const Cells& self) {
 
 void register_cells(nb::module_& m) {
     using namespace nb::literals;
-    nb::class_<PlacedLinks>(m, "CellLinks");
+    nb::class_<FillingLists>(m, "CellLists")
+        .def("link", &link, "threads"_a)
+        .def("join", &join, "first"_a, "last"_a, "threads"_a)
+        .def("read", &read, "rows"_a, "index"_a.noconvert(), "estimate"_a.noconvert(), "threads"_a);
     nb::class_<Cells>(m, "Cells")
         .def("__init__", &make_cells, "x"_a, "h"_a, "u"_a, "w"_a, "order"_a, "bounds"_a, "threads"_a)
         .def("search", &search, "first"_a, "last"_a, "pairs"_a, "index"_a.noconvert(),
              "divergence"_a.noconvert(), "threads"_a)
+        .def("search_likely", &search_likely, "first"_a, "last"_a, "pairs"_a, "index"_a.noconvert(),
+             "threads"_a)
         .def("search_rows", &search_rows, "x"_a, "h"_a, "u"_a, "own"_a, "order"_a, "bounds"_a, "home"_a,
              "pairs"_a, "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a)
-        .def("links", &make_links, "listed"_a, "before"_a, "threads"_a)
-        .def("join", &join, "links"_a, "first"_a, "last"_a, "pairs"_a, "index"_a.noconvert(),
-             "divergence"_a.noconvert(), "threads"_a)
-        .def("means", &means);
+        .def("lists", &make_lists, "index"_a, "n_links"_a, "threads"_a)
+        .def("means", &means)
+        .def_prop_ro("by_bytes", [](const Cells& self) { return !self.store.bytes.empty(); });
 }
 
 }  // namespace bvdt

@@ -30,6 +30,7 @@ class Bracket {
     // Those who are left.
     const int32_t* begin() const { return item_.data(); }
     const int32_t* end() const { return item_.data() + count_; }
+    float likely(int64_t s) const { return lower_[s] + (upper_[s] - lower_[s]) / 2; }  // of *(begin() + s)
 
   private:
     int64_t k_ = 0, count_ = 0, many_ = 0;  // `many`: whoever is too far is dropped then

@@ -2,26 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <thread>
 #include <utility>
 
+#include "cell_screen.hpp"
 #include "parallel.hpp"
-#include "top_list.hpp"
 
 namespace bvdt {
 namespace {
 
-constexpr int64_t kAhead = 12;  // centres asked for before they are needed
-
-constexpr int64_t kWhole = 8;  // lanes that a row is filled up to
-
-// out[c] = ⟨row, centre⟩ of place to[c]
-BVDT_SIMD void products(const float* row, const float* centres, const int32_t* to, int64_t count,
-                        int64_t width, float* out) {
-    for (int64_t c = 0; c < count; ++c) {
-        if (c + kAhead < count) prefetch_ends<0>(centres + to[c + kAhead] * width, width);
-        out[c] = dot<Order::kEightSums>(row, centres + to[c] * width, width);
-    }
-}
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr int64_t kWhole = 8;      // lanes that a row is filled up to
+constexpr int64_t kLocks = 1 << 14, kLocked = 32;  // locks, and places side by side that share one
+constexpr int64_t kFarApart = 4096;  // places that a thread goes through: others have other lists in hand
 
 // out = scale·(row − mean)
 BVDT_SIMD void away(const double* row, const double* mean, double scale, int64_t d, float* out) {
@@ -39,106 +33,153 @@ std::vector<double> overall(const CellStore& cells, const std::vector<double>& m
     return mean;
 }
 
-// Who lists a place, by places: from whom, and at which rank; in the order of the sources.
-struct Listed {
-    std::vector<int64_t> first;  // (N + 1,)
-    std::vector<int32_t> from;
-    std::vector<uint16_t> rank;
+// 16 centres from rows to a panel, (d, 16).
+BVDT_SIMD void pack(const float* const* centre, int64_t d, float* panel) {
+    for (int64_t j = 0; j < d; ++j)
+        for (int64_t t = 0; t < kLanes; ++t) panel[j * kLanes + t] = centre[t][j];
+}
+
+// Some places as centres in panels, and room for what is found among them.
+class Gathered {
+  public:
+    explicit Gathered(const PlacedPoints& points) : points_(points) {}
+
+    void gather(const int32_t* place, int64_t count) {
+        const int64_t d = points_.d(), n_panels = panels_for(count);
+        panels_.resize(static_cast<size_t>(n_panels * d * kLanes));
+        level_.assign(static_cast<size_t>(n_panels * kLanes), kInfinity);
+        for (int64_t b = 0; b < n_panels; ++b) {
+            const float* centre[kLanes];
+            for (int64_t t = 0; t < kLanes; ++t) {
+                const int64_t at = b * kLanes + t;
+                centre[t] = points_.centre(place[std::min(at, count - 1)]);
+                if (at < count) level_[at] = points_.level(place[at]);
+            }
+            pack(centre, d, panels_.data() + b * d * kLanes);
+        }
+        room_ = (n_panels + 1) * kLanes;
+        n_hits_.resize(static_cast<size_t>(count + kRows));
+        hit_value_.resize(static_cast<size_t>((count + kRows) * room_)), hit_place_.resize(hit_value_.size());
+    }
+
+    // Rows first … first + count − 1, at most kRows, are these places; they meet the centres of the first
+    // panels.
+    void compare(const int32_t* place, const float* limit, int64_t first, int64_t count, int64_t n_panels) {
+        ScreenRows tile;
+        Hits found[kRows];
+        for (int64_t r = 0; r < kRows; ++r) {
+            tile.x[r] = points_.row(place[std::min(r, count - 1)]);
+            tile.limit[r] = r < count ? limit[r] : -kInfinity;
+            found[r] = hits(first + r);
+        }
+        screen(tile, {panels_.data(), nullptr, level_.data(), n_panels, points_.d()}, found);
+        for (int64_t r = 0; r < kRows; ++r) n_hits_[first + r] = found[r].count;
+    }
+
+    // What a row found; places are those among the gathered.
+    Hits hits(int64_t row) {
+        return {hit_value_.data() + row * room_, hit_place_.data() + row * room_, n_hits_[row]};
+    }
+
+    static int64_t panels_for(int64_t count) { return (count + kLanes - 1) / kLanes; }
+
+  private:
+    const PlacedPoints& points_;
+    LargeVector<float> panels_;     // (panels, d, 16)
+    std::vector<float> level_;      // (panels, 16)
+    LargeVector<float> hit_value_;  // (count + kRows, room)
+    LargeVector<int32_t> hit_place_;
+    std::vector<int64_t> n_hits_;  // (count + kRows,)
+    int64_t room_ = 0;
 };
 
-Listed turned(const std::vector<int32_t>& lists, int64_t n, int64_t k) {
+class Lock {
+  public:
+    explicit Lock(std::atomic_flag& flag) : flag_(flag) {
+        while (flag_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    }
+    ~Lock() { flag_.clear(std::memory_order_release); }
+    Lock(const Lock&) = delete;
+
+  private:
+    std::atomic_flag& flag_;
+};
+
+bool comes_before_last(const TopList<float>& list, int32_t entry, float value) {
+    const int32_t last = list.index[list.k - 1];
+    return value < list.worst() || (value == list.worst() && (last < 0 || entry < last));
+}
+
+// Whether a list has a place, fresh or not; without branches, as it usually has.
+BVDT_INLINE bool has(const int32_t* entry, int64_t k, int32_t place) {
+    int32_t found = 0;
+    for (int64_t s = 0; s < k; ++s) found |= (entry[s] >> 1) == place;
+    return found != 0;
+}
+
+BVDT_SIMD bool put_in(const TopList<float>& list, int64_t own, const int32_t* place, const float* value,
+                      int64_t count) {
+    bool is_changed = false;
+    for (int64_t s = 0; s < count; ++s) {
+        const int32_t entry = 2 * place[s] + 1;
+        if (place[s] == own || has(list.index, list.k, place[s]) || !comes_before_last(list, entry, value[s]))
+            continue;
+        list.insert(entry, value[s]), is_changed = true;
+    }
+    return is_changed;
+}
+
+// Who lists a place among the first of a list, by places: from whom, and at which rank, in any order.
+struct Listed {
+    std::vector<int64_t> first;  // (N + 1,)
+    LargeVector<int32_t> from;
+    LargeVector<uint16_t> rank;
+};
+
+// entry (N, k), of which the first `most` of each list count.
+Listed turned(const int32_t* entry, int64_t n, int64_t k, int64_t most, int threads) {
+    std::vector<std::atomic<int32_t>> left(static_cast<size_t>(n));
+    const auto for_each = [&](const auto& see) {
+        parallel_stretches(n, kFarApart, threads, [&](int64_t first, int64_t last) {
+            for (int64_t p = first; p < last; ++p)
+                for (int64_t s = 0; s < most && entry[p * k + s] >= 0; ++s) see(p, s, entry[p * k + s] >> 1);
+        });
+    };
+    for_each([&](int64_t, int64_t, int32_t to) { left[to].fetch_add(1, std::memory_order_relaxed); });
     Listed by{std::vector<int64_t>(static_cast<size_t>(n + 1), 0), {}, {}};
-    for (const int32_t to : lists)
-        if (to >= 0) ++by.first[to + 1];
-    for (int64_t p = 0; p < n; ++p) by.first[p + 1] += by.first[p];
+    for (int64_t p = 0; p < n; ++p) by.first[p + 1] = by.first[p] + left[p].load(std::memory_order_relaxed);
     by.from.resize(static_cast<size_t>(by.first[n])), by.rank.resize(by.from.size());
-    std::vector<int64_t> next(by.first.begin(), by.first.end() - 1);
-    for (int64_t p = 0; p < n; ++p)
-        for (int64_t s = 0; s < k && lists[p * k + s] >= 0; ++s) {
-            const int64_t at = next[lists[p * k + s]]++;
-            by.from[at] = static_cast<int32_t>(p), by.rank[at] = static_cast<uint16_t>(s);
-        }
+    for_each([&](int64_t p, int64_t s, int32_t to) {
+        const int64_t at = by.first[to] + left[to].fetch_sub(1, std::memory_order_relaxed) - 1;
+        by.from[at] = static_cast<int32_t>(p), by.rank[at] = static_cast<uint16_t>(s);
+    });
     return by;
 }
 
-bool holds(const int32_t* list, int64_t k, int32_t j) { return std::find(list, list + k, j) != list + k; }
-
-// Points that were met, once each.
-struct Meeting {
-    std::vector<int32_t> compared;  // (n_cells,) the last point that a cell was compared with
-    std::vector<uint8_t> seen;      // (N,) the turn in which a place was met; 0 is none
-    std::vector<int32_t> met;       // places, the first `count` of them
-    std::vector<float> rest;        // (count,) level − ⟨x, h⟩
-    std::vector<float> row;         // (width,)
+// Who lists place p and is not in its own list, by rank.
+BVDT_SIMD int64_t strangers(const int32_t* own, int64_t k, const Listed& by, int64_t p,
+                            std::pair<uint16_t, int32_t>* sources) {
     int64_t count = 0;
-    uint8_t turn = 0;
-
-    void begin() {  // bytes are less to keep near than points would be; once in 255 turns they are cleared
-        count = 0;
-        if (++turn == 0) std::fill(seen.begin(), seen.end(), 0), turn = 1;
+    for (int64_t at = by.first[p]; at < by.first[p + 1]; ++at) {
+        sources[count] = {by.rank[at], by.from[at]};
+        count += !has(own, k, by.from[at]);
     }
+    return count;
+}
+
+// A place's links while they are found.
+struct Linking {
+    std::vector<std::pair<uint16_t, int32_t>> sources;
+    std::vector<int32_t> old;
 };
 
 }  // namespace
-
-CellLinks::CellLinks(const CellStore& cells, const int32_t* listed, const int32_t* before, int64_t k,
-                     int threads)
-    : place_(static_cast<size_t>(cells.points.n)),
-      cell_(place_.size()),
-      first_(place_.size() + 1, 0),
-      n_fresh_(place_.size(), 0) {
-    const int64_t n = cells.points.n;
-    const int32_t* order = cells.order();
-    for (int64_t p = 0; p < n; ++p) place_[order[p]] = static_cast<int32_t>(p);
-    for (int64_t cell = 0; cell < cells.n; ++cell)
-        std::fill(cell_.begin() + cells.bounds()[cell], cell_.begin() + cells.bounds()[cell + 1],
-                  static_cast<int32_t>(cell));
-    std::vector<int32_t> forward(static_cast<size_t>(n * k), -1);
-    parallel_stretches(n, 4096, threads, [&](int64_t from, int64_t last) {
-        for (int64_t p = from; p < last; ++p)
-            for (int64_t s = 0; s < k && listed[order[p] * k + s] >= 0; ++s)
-                forward[p * k + s] = place_[listed[order[p] * k + s]];
-    });
-    const Listed by = turned(forward, n, k);
-    const auto own = [&](int64_t p) { return forward.data() + p * k; };
-    const auto is_fresh = [&](int64_t from, int64_t to) {
-        return !before || !holds(before + order[from] * k, k, order[to]);
-    };
-    std::vector<int32_t> room(static_cast<size_t>(n * 2 * k));
-    parallel_for(
-        n, 256, threads, [] { return std::vector<std::pair<uint16_t, int32_t>>(); },
-        [&](int64_t p, std::vector<std::pair<uint16_t, int32_t>>& sources) {
-            sources.clear();
-            for (int64_t at = by.first[p]; at < by.first[p + 1]; ++at)
-                if (!holds(own(p), k, by.from[at])) sources.emplace_back(by.rank[at], by.from[at]);
-            if (static_cast<int64_t>(sources.size()) > k) {
-                std::nth_element(sources.begin(), sources.begin() + k - 1, sources.end());
-                sources.resize(static_cast<size_t>(k));
-            }
-            int32_t *row = room.data() + p * 2 * k, *fresh = row, *stale = row + 2 * k;
-            for (int64_t s = 0; s < k && own(p)[s] >= 0; ++s)
-                *(is_fresh(p, own(p)[s]) ? fresh++ : --stale) = own(p)[s];
-            for (const auto& source : sources)
-                *(is_fresh(source.second, p) ? fresh++ : --stale) = source.second;
-            n_fresh_[p] = static_cast<int32_t>(fresh - row);
-            first_[p + 1] = n_fresh_[p] + (row + 2 * k - stale);
-        });
-    for (int64_t p = 0; p < n; ++p) first_[p + 1] += first_[p];
-    to_.resize(static_cast<size_t>(first_[n]));
-    parallel_stretches(n, 4096, threads, [&](int64_t from, int64_t last) {
-        for (int64_t p = from; p < last; ++p) {
-            const int32_t* row = room.data() + p * 2 * k;
-            int32_t* out = std::copy_n(row, n_fresh_[p], to_.data() + first_[p]);
-            std::copy(row + 2 * k - (first_[p + 1] - first_[p] - n_fresh_[p]), row + 2 * k, out);
-        }
-    });
-}
 
 PlacedPoints::PlacedPoints(const CellStore& cells, int threads)
     : d_(cells.points.d), width_((d_ + kWhole) / kWhole * kWhole) {
     const int64_t n = cells.points.n, d = d_;
     const bool self_dual = cells.points.h == cells.points.x;
-    h_.assign(static_cast<size_t>(n * width_), 0.0f), x_.assign(self_dual ? 0 : h_.size(), 0.0f);
+    h_.resize(static_cast<size_t>(n * width_)), x_.resize(self_dual ? 0 : h_.size());
     part_.resize(static_cast<size_t>(n));
     const std::vector<double> mean_x = overall(cells, cells.mean_x), mean_h = overall(cells, cells.mean_h);
     const double both = dot<Order::kAsStored>(mean_x.data(), mean_h.data(), d), scale = cells.scale();
@@ -161,111 +202,163 @@ PlacedPoints::PlacedPoints(const CellStore& cells, int threads)
     });
 }
 
-void PlacedPoints::copy_row(int64_t p, float* out) const {
-    const float* x = (x_.empty() ? h_ : x_).data() + p * width_;
-    for (int64_t j = 0; j < d_; ++j) out[j] = -x[j];
-    out[d_] = 1.0f;
-    std::fill(out + d_ + 1, out + width_, 0.0f);
+PlacedLists::PlacedLists(const CellStore& cells, const PlacedPoints& points, const int32_t* index, int64_t k,
+                         int64_t n_links, int threads)
+    : n_(cells.points.n),
+      k_(k),
+      most_own_(std::min(n_links, k)),
+      most_links_(2 * most_own_ - 1),
+      entry_(static_cast<size_t>(n_ * k)),
+      value_(entry_.size()),
+      limit_(static_cast<size_t>(n_)),
+      locks_(static_cast<size_t>(kLocks)),
+      n_all_(static_cast<size_t>(n_), 0),
+      n_fresh_(static_cast<size_t>(n_), 0) {
+    std::vector<int32_t> place(static_cast<size_t>(n_));
+    for (int64_t p = 0; p < n_; ++p) place[cells.order()[p]] = static_cast<int32_t>(p);
+    struct Reading {
+        Gathered centres;
+        std::vector<int32_t> here, next;  // places that are listed
+    };
+    const auto read = [&](int64_t p, std::vector<int32_t>& listed) {
+        listed.clear();
+        for (const int32_t *j = index + p * k, *end = j + k; j != end && *j >= 0; ++j) {
+            listed.push_back(place[*j]);
+            prefetch_ends<0>(points.centre(listed.back()), points.d() + 1);
+        }
+    };
+    // Valued as those that are offered later will be, to the last bit.
+    const auto value = [&](int64_t p, Reading& reading) {
+        std::fill_n(entry_.data() + p * k, k, -1), std::fill_n(value_.data() + p * k, k, kInfinity);
+        const int64_t count = static_cast<int64_t>(reading.here.size());
+        if (count > 0) {
+            const int32_t own = static_cast<int32_t>(p);
+            reading.centres.gather(reading.here.data(), count);
+            reading.centres.compare(&own, &kInfinity, 0, 1, Gathered::panels_for(count));
+            const Hits hits = reading.centres.hits(0);
+            for (int64_t s = 0; s < hits.count; ++s) hits.place[s] = reading.here[hits.place[s]];
+            put_in(list(p), p, hits.place, hits.value, hits.count);
+        }
+        lower_limit(p);
+    };
+    constexpr int64_t kStretch = 256;
+    parallel_for(
+        (n_ + kStretch - 1) / kStretch, 1, threads, [&] { return Reading{Gathered(points), {}, {}}; },
+        [&](int64_t stretch, Reading& reading) {
+            const int64_t first = stretch * kStretch, last = std::min(first + kStretch, n_);
+            read(first, reading.next);
+            for (int64_t p = first; p < last; ++p) {
+                std::swap(reading.here, reading.next);
+                if (p + 1 < last) read(p + 1, reading.next);
+                value(p, reading);
+            }
+        });
+}
+
+void PlacedLists::lower_limit(int64_t p) {
+    const float worst = value_[p * k_ + k_ - 1];
+    limit_[p].store(std::nextafter(worst, kInfinity), std::memory_order_relaxed);
+}
+
+void PlacedLists::offer(int64_t p, const int32_t* place, const float* value, int64_t count) {
+    const Lock lock(locks_[static_cast<size_t>(p / kLocked % kLocks)]);
+    if (put_in(list(p), p, place, value, count)) lower_limit(p);
+}
+
+void PlacedLists::read(int64_t p, int32_t* place, float* value) const {
+    std::copy_n(value_.data() + p * k_, k_, value);
+    for (int64_t s = 0; s < k_; ++s) place[s] = own(p)[s] >> 1;  // −1 stays
+}
+
+void PlacedLists::link(int threads) {
+    const Listed by = turned(entry_.data(), n_, k_, most_own_, threads);
+    links_.resize(static_cast<size_t>(n_ * most_links_));
+    parallel_for(
+        n_, 256, threads, [] { return Linking(); },
+        [&](int64_t p, Linking& linking) {
+            auto& [sources, old] = linking;
+            old.clear(), sources.resize(static_cast<size_t>(by.first[p + 1] - by.first[p]));
+            sources.resize(static_cast<size_t>(
+                strangers(own(p), most_own_, by, p, sources.data())));
+            if (static_cast<int64_t>(sources.size()) > most_own_ - 1) {
+                std::nth_element(sources.begin(), sources.begin() + (most_own_ - 1), sources.end());
+                sources.resize(static_cast<size_t>(most_own_ - 1));
+            }
+            int32_t *const row = links_.data() + p * most_links_, *fresh = row;
+            const auto add = [&](int32_t place, bool is_new) {
+                if (is_new)
+                    *fresh++ = place;
+                else
+                    old.push_back(place);
+            };
+            for (int64_t s = 0; s < most_own_ && own(p)[s] >= 0; ++s) add(own(p)[s] >> 1, is_fresh(p, s));
+            for (const auto& [rank, from] : sources) add(from, is_fresh(from, rank));
+            n_fresh_[p] = static_cast<int32_t>(fresh - row);
+            n_all_[p] = static_cast<int32_t>(std::copy(old.begin(), old.end(), fresh) - row);
+        });
+    parallel_stretches(n_, 4096, threads, [&](int64_t first, int64_t last) {
+        for (int64_t p = first; p < last; ++p)
+            for (int64_t s = 0; s < most_own_ && own(p)[s] >= 0; ++s) entry_[p * k_ + s] &= ~1;
+    });
 }
 
 namespace {
 
-struct CellJoin {
-    const CellStore& cells;
-    const CellLinks& links;
-    const PlacedPoints& points;
-    CellRows rows;
-    CellScores scores;
-    Meeting meeting;
+class LocalJoin {
+  public:
+    LocalJoin(const PlacedPoints& points, PlacedLists& lists)
+        : points_(points), lists_(lists), centres_(points) {}
 
-    CellJoin(const CellStore& c, const CellLinks& l, const PlacedPoints& p)
-        : cells(c), links(l), points(p), rows{c.points, c.u, nullptr}, scores(c, rows) {
-        meeting.compared.assign(static_cast<size_t>(c.n), -1);
-        meeting.seen.assign(static_cast<size_t>(c.points.n), 0);
-    }
-    CellJoin(const CellJoin&) = delete;  // scores refer to its rows
-
-    void run(int64_t cell, int64_t pairs, const NeighborLists& lists) {
-        const RowGroup group{cells.items(cell), cells.size(cell), cell};
-        scores.rank(group, pairs);
-        for (int64_t a = 0; a < group.n_rows; ++a) {
-            const int32_t i = group.items[a];
-            const int64_t p = cells.bounds()[cell] + a;
-            meet(a, i, p, lists);
-            offer_met(i, p, lists);
+    void run(int64_t p) {
+        const int64_t n_fresh = lists_.n_fresh(p);
+        if (n_fresh == 0) return;
+        member_.assign(lists_.links(p), lists_.links(p) + lists_.n_links(p));
+        member_.push_back(static_cast<int32_t>(p));
+        const int64_t count = static_cast<int64_t>(member_.size());
+        centres_.gather(member_.data(), count);
+        if (p + 1 < lists_.n()) ask_for_links(p + 1);
+        compare(0, n_fresh, Gathered::panels_for(count));
+        compare(n_fresh, count, Gathered::panels_for(n_fresh));
+        for (int64_t t = 0; t < count; ++t) {
+            const Hits hits = centres_.hits(t);
+            if (hits.count == 0) continue;
+            for (int64_t s = 0; s < hits.count; ++s) hits.place[s] = member_[hits.place[s]];
+            lists_.offer(member_[t], hits.place, hits.value, hits.count);
         }
     }
 
   private:
-    // Leaves in `met` whom row a may meet: neither in a cell that it was compared with nor in its list.
-    void meet(int64_t a, int32_t i, int64_t p, const NeighborLists& lists) {
-        const float *score = scores.score.data() + a * scores.stride, limit = scores.limit[a];
-        for (int64_t c = 0; c < scores.count; ++c)
-            if (score[c] <= limit) meeting.compared[scores.cell(c)] = i;
-        meeting.begin();
-        meeting.seen[p] = meeting.turn;
-        const TopList<double> list = list_of(lists, i);
-        for (int64_t s = 0; s < lists.k && list.index[s] >= 0; ++s)
-            meeting.seen[links.place(list.index[s])] = meeting.turn;
-        look_at(i, links.begin(p), links.end(p));
-        for (const int32_t* via = links.begin(p); via != links.end(p); ++via) {
-            if (links.end(p) - via > 2) prefetch_lines(links.begin(via[2]), links.end(via[2]));
-            look_at(i, links.begin(*via),
-                    via < links.end_of_fresh(p) ? links.end(*via) : links.end_of_fresh(*via));
+    const PlacedPoints& points_;
+    PlacedLists& lists_;
+    Gathered centres_;
+    std::vector<int32_t> member_;  // fresh links, then old ones, then the place itself
+
+    // Members first … last − 1 as rows, those of the first panels as centres.
+    void compare(int64_t first, int64_t last, int64_t n_panels) {
+        for (; first < last; first += kRows) {
+            const int64_t here = std::min(kRows, last - first);
+            const int32_t* row = member_.data() + first;
+            float limit[kRows];
+            for (int64_t r = 0; r < here; ++r) limit[r] = lists_.limit(row[r]);
+            centres_.compare(row, limit, first, here, n_panels);
+            for (int64_t r = 0; r < here; ++r)
+                if (centres_.hits(first + r).count > 0) lists_.ask_for(row[r]);
         }
     }
 
-    // Without branches: there is no guessing which are new.
-    void look_at(int32_t i, const int32_t* first, const int32_t* last) {
-        const int64_t most = meeting.count + (last - first);
-        if (static_cast<int64_t>(meeting.met.size()) < most)
-            meeting.met.resize(static_cast<size_t>(2 * most));
-        const int32_t *compared = meeting.compared.data(), *cell = links.cells();
-        uint8_t* seen = meeting.seen.data();
-        const uint8_t turn = meeting.turn;
-        int32_t* met = meeting.met.data();
-        int64_t count = meeting.count;
-        for (const int32_t* to = first; to != last; ++to) {
-            met[count] = *to;
-            count += (compared[cell[*to]] != i) & (std::exchange(seen[*to], turn) != turn);
-        }
-        meeting.count = count;
-    }
-
-    // Single precision tells most of them to be too far; the others are offered by their divergence.
-    void offer_met(int32_t i, int64_t p, const NeighborLists& lists) {
-        const int64_t d = cells.points.d;
-        meeting.rest.resize(static_cast<size_t>(meeting.count)), meeting.row.resize(points.width());
-        points.copy_row(p, meeting.row.data());
-        products(meeting.row.data(), points.centres(), meeting.met.data(), meeting.count, points.width(),
-                 meeting.rest.data());
-        const TopList<double> list = list_of(lists, i);
-        const double worst = cells.scale() * list.worst() - points.part(p);
-        int64_t near = 0;
-        for (int64_t c = 0; c < meeting.count; ++c)
-            if (!(meeting.rest[c] > worst)) {
-                const int32_t j = meeting.met[near++] = cells.order()[meeting.met[c]];
-                prefetch_row(cells.points.h + j * d, d);
-            }
-        for (int64_t first = 0; first < near; first += kAtOnce) {
-            const int64_t here = std::min(kAtOnce, near - first);
-            int32_t centre[kAtOnce];
-            double found[kAtOnce];
-            for (int64_t s = 0; s < kAtOnce; ++s) centre[s] = meeting.met[first + std::min(s, here - 1)];
-            rows.divergences(i, cells, centre, found);
-            for (int64_t s = 0; s < here; ++s)  // none of them is in the list yet
-                if (comes_before_last(list, centre[s], found[s])) list.insert(centre[s], found[s]);
-        }
+    void ask_for_links(int64_t p) const {
+        const int32_t* link = lists_.links(p);
+        for (int64_t t = 0; t < lists_.n_links(p); ++t) prefetch_ends<0>(points_.centre(link[t]), points_.d() + 1);
     }
 };
 
 }  // namespace
 
-void join_cells(const CellStore& cells, const CellLinks& links, const PlacedPoints& points,
-                const CellRange& range, int64_t pairs, const NeighborLists& lists, int threads) {
+void join_places(const PlacedPoints& points, PlacedLists& lists, int64_t first, int64_t last, int threads) {
+    const int64_t grain = std::clamp((last - first) / (8 * int64_t{threads}), int64_t{64}, kFarApart);
     parallel_for(
-        range.last - range.first, 1, threads, [&] { return CellJoin(cells, links, points); },
-        [&](int64_t c, CellJoin& join) { join.run(range.first + c, pairs, lists); });
+        last - first, grain, threads, [&] { return LocalJoin(points, lists); },
+        [&](int64_t at, LocalJoin& join) { join.run(first + at); });
 }
 
 }  // namespace bvdt

@@ -1,67 +1,94 @@
 // Neighbours of neighbours of dense points, after a search by cells (steps of NN-descent, Dong et al. 2011).
 //
-// A point's links are its list's centres and those points, at most as many, whose lists hold it, nearest
-// first. A pass offers every point the links of its links. Most of those lie in cells that the point was
-// compared with, and are passed over without a product: what a pass costs is what it can find.
+// A point's links are the first of its list and those points, fewer than so many, whose lists hold it, nearest
+// first. A pass compares the links of every point, and the point itself, with each other, a small matrix
+// product, and offers each of a pair to the other's list.
 //
 // Everything is in places, the order of the cells: place p is point order[p], and links lead to near memory.
-// There the points are kept once more in single precision, in which most of those met are told to be too far.
+// Points and lists are kept there in single precision; what is found is ranked by the divergence at the end.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
-#include "cell_scores.hpp"
-#include "cell_search.hpp"
-#include "neighbors.hpp"
+#include "cell_store.hpp"
+#include "large.hpp"
+#include "top_list.hpp"
 
 namespace bvdt {
 
-constexpr int64_t kLongestList = 1 << 16;  // ranks are kept in 16 bits
+constexpr int64_t kLongestList = 1 << 16;    // ranks are kept in 16 bits
+constexpr int64_t kMostPlaces = 1 << 30;     // an entry of a list is twice a place and a bit
 
-// Links of lists (N, k), in places. A link is fresh if the lists `before`, those that the pass before took
-// its links from, did not have it: a way over two links that are both old was taken then.
-class CellLinks {
-  public:
-    // before: null on the first pass.
-    CellLinks(const CellStore& cells, const int32_t* listed, const int32_t* before, int64_t k, int threads);
-
-    int64_t n() const { return static_cast<int64_t>(place_.size()); }
-    int64_t n_cells() const { return cell_.empty() ? 0 : cell_.back() + 1; }
-    int32_t place(int32_t point) const { return place_[point]; }
-    const int32_t* cells() const { return cell_.data(); }  // (N,) of the places
-    const int32_t* begin(int64_t p) const { return to_.data() + first_[p]; }
-    const int32_t* end_of_fresh(int64_t p) const { return begin(p) + n_fresh_[p]; }
-    const int32_t* end(int64_t p) const { return to_.data() + first_[p + 1]; }
-
-  private:
-    std::vector<int32_t> place_, cell_;  // (N,) of a point; of a place
-    std::vector<int64_t> first_;         // (N + 1,) of a place's links
-    std::vector<int32_t> to_;            // places; the fresh ones of a row first
-    std::vector<int32_t> n_fresh_;       // (N,)
-};
-
-// Points in places and single precision: scale·d_ij = part_i + level_j − ⟨x_i, h_j⟩, less the two errors at
-// most. Coordinates are counted from the means of all; after them comes the level, so that one place in
-// memory has all of a centre, and zeros up to whole lanes.
+// Points in places: scale·d_ij = part_i + level_j − ⟨x_i, h_j⟩, less the two errors at most. Coordinates are
+// counted from the means of all.
 class PlacedPoints {
   public:
     PlacedPoints(const CellStore& cells, int threads);
 
-    int64_t width() const { return width_; }
-    const float* centres() const { return h_.data(); }  // (N, width)
-    float part(int64_t p) const { return part_[p]; }    // less its error
-    void copy_row(int64_t p, float* out) const;         // (width,) with −x and 1, for products with centres
+    int64_t d() const { return d_; }
+    const float* row(int64_t p) const { return (x_.empty() ? h_ : x_).data() + p * width_; }  // (d,)
+    const float* centre(int64_t p) const { return h_.data() + p * width_; }                   // (d,)
+    float part(int64_t p) const { return part_[p]; }        // less its error
+    float level(int64_t p) const { return centre(p)[d_]; }  // likewise; beside its centre in memory
 
   private:
     int64_t d_, width_;
-    std::vector<float> x_, h_;  // (N, width) ×2; x empty if it is h
+    LargeVector<float> x_, h_;  // (N, width) ×2; x empty if it is h
     std::vector<float> part_;   // (N,)
 };
 
-// Offers the points of the cells in `range` the links of their links. `pairs` is what they were compared with
-// before, by search_cells.
-void join_cells(const CellStore& cells, const CellLinks& links, const PlacedPoints& points,
-                const CellRange& range, int64_t pairs, const NeighborLists& lists, int threads);
+// Lists in places that fill up, ascending by level − ⟨x, h⟩, then by place, and the links of a pass.
+class PlacedLists {
+  public:
+    // From lists (N, k) of points in the order of the cells, −1 where they end; the first n_links of a list,
+    // by value, lead on.
+    PlacedLists(const CellStore& cells, const PlacedPoints& points, const int32_t* index, int64_t k,
+                int64_t n_links, int threads);
+    PlacedLists(PlacedLists&&) = default;
+
+    int64_t n() const { return n_; }
+    int64_t k() const { return k_; }
+
+    // Takes the links of the next pass from the lists. A link is fresh if no pass before has had it: of two
+    // links that are both old, the pair was compared then.
+    void link(int threads);
+    const int32_t* links(int64_t p) const { return links_.data() + p * most_links_; }  // the fresh ones first
+    int64_t n_links(int64_t p) const { return n_all_[p]; }                              // 0 before `link`
+    int64_t n_fresh(int64_t p) const { return n_fresh_[p]; }
+
+    // level − ⟨x, h⟩ of whoever is too far for the list of place p is not below this.
+    float limit(int64_t p) const { return limit_[p].load(std::memory_order_relaxed); }
+
+    void ask_for(int64_t p) const {  // the list, which is needed soon
+        prefetch_ends<1>(value_.data() + p * k_, k_), prefetch_ends<1>(entry_.data() + p * k_, k_);
+    }
+
+    // Offers the list of place p others, each known by its place and its value; by several threads at once.
+    // In which order does not matter: the best of all are the same, and a limit that has not fallen yet keeps
+    // nobody out who belongs in.
+    void offer(int64_t p, const int32_t* place, const float* value, int64_t count);
+
+    // The list of place p: places, −1 after the last, and values.
+    void read(int64_t p, int32_t* place, float* value) const;
+
+  private:
+    int64_t n_, k_, most_own_, most_links_;
+    LargeVector<int32_t> entry_;                        // (N, k) 2·place + 1 if fresh, or −1
+    LargeVector<float> value_;                          // (N, k)
+    std::vector<std::atomic<float>> limit_;             // (N,)
+    std::vector<std::atomic_flag> locks_;               // each of the places that leave the same remainder
+    LargeVector<int32_t> links_;                        // (N, most_links)
+    std::vector<int32_t> n_all_, n_fresh_;              // (N,)
+
+    TopList<float> list(int64_t p) { return {value_.data() + p * k_, entry_.data() + p * k_, k_}; }
+    const int32_t* own(int64_t p) const { return entry_.data() + p * k_; }
+    bool is_fresh(int64_t p, int64_t rank) const { return own(p)[rank] & 1; }
+    void lower_limit(int64_t p);
+};
+
+// One pass over the links of the places first … last − 1. The same for any number of threads.
+void join_places(const PlacedPoints& points, PlacedLists& lists, int64_t first, int64_t last, int threads);
 
 }  // namespace bvdt

@@ -38,19 +38,14 @@ struct CellSearch {
     std::vector<float> delta, level;        // (d,) ΔX of a cell; (panels, 16) its level + ⟨ΔX, h'⟩
     std::vector<float> hit_value;           // (kRows, centres of a cell and a panel)
     std::vector<int32_t> hit_place;         // likewise
-    std::vector<std::pair<double, int32_t>> exact;
+    std::vector<std::pair<double, int32_t>> exact;  // whom a list is made of
 
     CellSearch(const CellStore& c, const CellRows& r, int64_t k_)
         : cells(c), rows(r), scores(c, r), k(k_), delta(static_cast<size_t>(c.points.d)) {}
 
     void run(const RowGroup& group, int64_t pairs, const NeighborLists& lists) {
         const int64_t n_rows = group.n_rows;
-        scores.rank(group, pairs);
-        choose_rows(n_rows);
-        if (!cells.bytes.empty()) bytes.round(scores.x.data(), n_rows, cells.points.d);
-        if (static_cast<int64_t>(best.size()) < n_rows) best.resize(static_cast<size_t>(n_rows));
-        for (int64_t a = 0; a < n_rows; ++a) best[a].start(k + 1);  // one may be the row itself
-        for (int64_t c = 0; c < scores.count; ++c) compare_with(group, c);
+        find(group, pairs);
         ask_for_centres(0);
         for (int64_t a = 0; a < n_rows; ++a) {
             if (a + 1 < n_rows) ask_for_centres(a + 1);
@@ -58,7 +53,23 @@ struct CellSearch {
         }
     }
 
+    // Whom the rows are likely to list, by what is known of them and in any order, (n_rows, k).
+    void run(const RowGroup& group, int64_t pairs, int32_t* listed) {
+        find(group, pairs);
+        for (int64_t a = 0; a < group.n_rows; ++a) write_likely(group.items[a], a, listed + a * k);
+    }
+
   private:
+    void find(const RowGroup& group, int64_t pairs) {
+        const int64_t n_rows = group.n_rows;
+        scores.rank(group, pairs);
+        choose_rows(n_rows);
+        if (!cells.bytes.empty()) bytes.round(scores.x.data(), n_rows, cells.points.d);
+        if (static_cast<int64_t>(best.size()) < n_rows) best.resize(static_cast<size_t>(n_rows));
+        for (int64_t a = 0; a < n_rows; ++a) best[a].start(k + 1);  // one may be the row itself
+        for (int64_t c = 0; c < scores.count; ++c) compare_with(group, c);
+    }
+
     void choose_rows(int64_t n_rows) {
         const int64_t count = scores.count;
         chosen.resize(static_cast<size_t>(n_rows * count)), n_chosen.assign(static_cast<size_t>(count), 0);
@@ -165,8 +176,21 @@ struct CellSearch {
         for (const int32_t j : best[a]) prefetch_row(cells.points.h + j * d, d);
     }
 
+    void write_likely(int64_t i, int64_t a, int32_t* listed) {
+        const int32_t own = own_of(i);
+        best[a].drop_far();
+        exact.clear();
+        for (int64_t s = 0; s < best[a].end() - best[a].begin(); ++s)
+            if (best[a].begin()[s] != own) exact.emplace_back(best[a].likely(s), best[a].begin()[s]);
+        const auto kept = exact.begin() + std::min(k, static_cast<int64_t>(exact.size()));
+        std::nth_element(exact.begin(), kept, exact.end());
+        for (auto item = exact.begin(); item != kept; ++item) *listed++ = item->second;
+    }
+
+    int32_t own_of(int64_t i) const { return rows.own ? rows.own[i] : static_cast<int32_t>(i); }
+
     void write_exactly(int64_t i, int64_t a, const NeighborLists& lists) {
-        const int32_t *found = best[a].begin(), own = rows.own ? rows.own[i] : static_cast<int32_t>(i);
+        const int32_t *found = best[a].begin(), own = own_of(i);
         const int64_t count = best[a].end() - found;
         exact.clear();
         for (int64_t first = 0; first < count; first += kAtOnce) {
@@ -209,6 +233,18 @@ void search_cells(const CellStore& cells, const CellRange& range, int64_t pairs,
     const RowGroups groups{cells.order(), cells.bounds() + range.first, home.data(),
                            range.last - range.first};
     search_cells(cells, rows, groups, pairs, lists, threads);
+}
+
+void likely_neighbors(const CellStore& cells, const CellRange& range, int64_t pairs, int64_t k,
+                      int32_t* listed, int threads) {
+    const CellRows rows{cells.points, cells.u, nullptr};
+    parallel_for(
+        range.last - range.first, 1, threads, [&] { return CellSearch(cells, rows, k); },
+        [&](int64_t c, CellSearch& search) {
+            const int64_t home = range.first + c;
+            search.run(RowGroup{cells.items(home), cells.size(home), home}, pairs,
+                       listed + cells.bounds()[home] * k);
+        });
 }
 
 }  // namespace bvdt

@@ -29,4 +29,9 @@ void search_cells(const CellStore& cells, const CellRows& rows, const RowGroups&
 void search_cells(const CellStore& cells, const CellRange& range, int64_t pairs, const NeighborLists& lists,
                   int threads);
 
+// Whom the cells' own points are likely to list, by estimates: (N, k) in the order of the cells, each row in
+// any order; places that nobody takes are left as they are.
+void likely_neighbors(const CellStore& cells, const CellRange& range, int64_t pairs, int64_t k,
+                      int32_t* listed, int threads);
+
 }  // namespace bvdt

@@ -296,8 +296,25 @@ def posting_neighbors(
 ) -> None:
     """Offers each visited point centres that share its rare features; see cpp/kernels/postings.hpp."""
 
-class CellLinks:
-    """Whom the cells' points list, and who lists them; see cpp/kernels/cell_joins.hpp."""
+class CellLists:
+    """Lists of the cells' points that fill up pass by pass; see cpp/kernels/cell_joins.hpp."""
+
+    def link(self, threads: int) -> None:
+        """Takes the links of the next pass from the lists."""
+
+    def join(
+        self,
+        first: int,  # places first … last − 1, in the cells' order, whose links are offered to each other
+        last: int,
+        threads: int,
+    ) -> None: ...
+    def read(
+        self,
+        rows: _I,  # (n,) points
+        index: _I,  # (n, k) written: whom they list, −1 after the last
+        estimate: _F,  # (n, k) written, ascending: no divergence is below it
+        threads: int,
+    ) -> None: ...
 
 class Cells:
     """Dense points packed cell by cell; keeps x, h, u and w, and copies of the rest."""
@@ -321,6 +338,14 @@ class Cells:
         divergence: _F,  # (N, k)
         threads: int,
     ) -> None: ...
+    def search_likely(
+        self,
+        first: int,  # as in search
+        last: int,
+        pairs: int,
+        index: _I,  # (N, k) who is likely to be near, rows in the cells' order, each in any order
+        threads: int,
+    ) -> None: ...
     def search_rows(
         self,
         x: _F,  # (n, d) rows lifted as the cells' points
@@ -335,22 +360,16 @@ class Cells:
         divergence: _F,  # (n, k)
         threads: int,
     ) -> None: ...
-    def links(
+    def lists(
         self,
-        listed: _I,  # (N, k) lists of the cells' points
-        before: _I,  # (N, k) those of the pass before, or no rows
+        index: _I,  # (N, k) lists of the cells' points, in the cells' order, −1 where they end
+        n_links: int,  # of a list's places, which lead on
         threads: int,
-    ) -> CellLinks: ...
-    def join(
-        self,
-        links: CellLinks,
-        first: int,  # cells first … last − 1, whose points are offered the links of their links
-        last: int,
-        pairs: int,  # as in the search that found the lists
-        index: _I,  # (N, k)
-        divergence: _F,  # (N, k)
-        threads: int,
-    ) -> None: ...
+    ) -> CellLists: ...
+    @property
+    def by_bytes(self) -> bool:
+        """Whether this CPU screens centres in bytes."""
+
     def means(self) -> tuple[_F, _F]:
         """Copies of h̄ above x̄, (2d·n_cells,), and of ⟨x̄, h̄⟩, (n_cells,)."""
 

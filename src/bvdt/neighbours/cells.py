@@ -77,17 +77,16 @@ class CellIndex:
     ) -> tuple[Int, Float]:  # (N, width) ×2
         """Lists of all points as they are compared, not ranked again."""
         index, divergence = lists = _empty(self.lifted.n_points, width)
-        for first, last, threads in self._stretches("nearest centres", progress):
+        for first, last, threads in self.stretches("nearest centres", progress):
             self.cells.search(first, last, pairs, index, divergence, threads)
         return lists
 
-    def join_all(
-        self, listed: Int, before: Int, pairs: int, lists: tuple[Int, Float], progress: Progress = False
-    ) -> None:
-        """Offers all points the links of their links; ``listed`` is a copy of the lists' indices."""
-        links = self.cells.links(listed, before, n_threads(self.n_jobs))
-        for first, last, threads in self._stretches("neighbours of neighbours", progress):
-            self.cells.join(links, first, last, pairs, *lists, threads)
+    def likely(self, width: int, pairs: int, progress: Progress = False) -> Int:  # (N, width)
+        """Whom the points in the cells' order would list, by estimates and in any order: enough for links."""
+        index = np.full((self.lifted.n_points, width), -1, np.int32)
+        for first, last, threads in self.stretches("nearest centres", progress):
+            self.cells.search_likely(first, last, max(pairs, width + 1), index, threads)
+        return index
 
     def finished(
         self, rows: NDArray[Any] | None, index: Int, divergence: Float, k: int
@@ -95,12 +94,18 @@ class CellIndex:
         """The k best of the lists of some points (all, if None), ranked again if they were projected."""
         if self.projection is None:
             return np.ascontiguousarray(index[:, :k]), np.ascontiguousarray(divergence[:, :k])
-        if rows is None:
-            return self._ranked_again(self.lifted, self.order, index, divergence, k)
-        order = np.arange(len(rows), dtype=np.int32)
-        return self._ranked_again(taken(self.lifted, rows), order, index, divergence, k)
+        return self.ranked(rows, index, divergence, k)
 
-    def _stretches(self, what: str, progress: Progress) -> Iterator[tuple[int, int, int]]:
+    def ranked(
+        self, rows: NDArray[Any] | None, index: Int, estimate: Float, k: int
+    ) -> tuple[Int, Float]:  # (n, k) ×2
+        """The k best by the divergence itself, of lists of some points (all, if None) by an estimate."""
+        if rows is None:
+            return self._ranked_again(self.lifted, self.order, index, estimate, k)
+        order = np.arange(len(rows), dtype=np.int32)
+        return self._ranked_again(taken(self.lifted, rows), order, index, estimate, k)
+
+    def stretches(self, what: str, progress: Progress) -> Iterator[tuple[int, int, int]]:
         """Cells first … last − 1 and threads: short kernel calls, so that Ctrl-C is answered between them."""
         threads, n_cells = n_threads(self.n_jobs), len(self.bounds) - 1
         step = 512 * threads
@@ -174,11 +179,11 @@ class CellIndex:
 
         ``order``: of the rows, so that those which have the same candidates stand side by side.
         """
-        assert self.projection is not None
+        is_bound = self.projection is None or self.projection.is_bound
         lists = _empty(rows.n_points, k)
         arrays = (rows.X, self.lifted.H, rows.u, self.lifted.w, order, index, estimate)
         threads = n_threads(self.n_jobs, float(index.size) * rows.n_features)
-        _core.rank_exactly(*arrays, self.projection.is_bound, *lists, threads)
+        _core.rank_exactly(*arrays, is_bound, *lists, threads)
         return lists
 
 

@@ -20,9 +20,10 @@ from ..lifting import Lifted
 from .cells import CellIndex, Effort, taken
 from .exact import exact_lists, sampled_lists
 from .projection import Estimates, Growing, Projection, principal
-from .recall import Recall, count_hits, surely
+from .recall import Recall, count_hits, sure_share, surely
 
 SAMPLE = 256  # rows in each half
+_MANY = 1000  # points per sampled row, from which on up to twice as many rows are
 MORE = 1.12  # effort over the last, while the recall is not reached
 FEW = 64  # coordinates that are compared as they are
 RANKS = (31, 47, 63, 95, 127, 191, 255)  # numbers of directions tried instead
@@ -33,10 +34,10 @@ _AT_ONCE = 32  # of them
 _REPRESENTATIVES = 15_000  # points that projections are tried on
 _COMPLETE = 1000  # estimates of a row, among which all of its nearest are as a rule
 _LONGEST = 160  # lists ranked again, over which a projection is too coarse
-_FIRST_PAIRS = 4000  # what a row is usually compared with
+_FIRST_PAIRS = 2800  # what a row is usually compared with, links of links among them
 # Nanoseconds, measured at 784: of a pair's coordinate in single precision, of one in double precision when
-# lists are ranked again, of a place in a list.
-_COMPARED, _RANKED, _LISTED = 0.03, 0.3, 200.0
+# lists are ranked again, of a place in a list, of a coordinate times a direction when points are projected.
+_COMPARED, _RANKED, _LISTED, _PROJECTED = 0.06, 0.3, 600.0, 0.13
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +114,12 @@ def _shared_homes(cell: Int) -> Int:  # (m,) -> (m,)
 
 
 def sampled_rows(n: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Of 2·``SAMPLE`` points, or of all if they are fewer, in random order."""
-    return rng.choice(n, min(2 * SAMPLE, n), replace=False).astype(np.intp)
+    """Of 2·``SAMPLE`` points or somewhat more, or of all if they are fewer, in random order.
+
+    More rows are surer of what they say, so a search of many points has to aim less high.
+    """
+    count = min(max(2 * SAMPLE, n // _MANY), 4 * SAMPLE)
+    return rng.choice(n, min(count, n), replace=False).astype(np.intp)
 
 
 def _positions(items: Int, lists: Int) -> NDArray[np.intp]:  # (m, k), (m, width) -> (m, k)
@@ -161,7 +166,8 @@ def choose_space(lifted: Lifted, truth: Truth, recall: float, rng: np.random.Gen
     Half of the misses that the recall allows are the projection's. Many points are represented by some.
     """
     d, k = lifted.n_features, truth.k
-    pairs = _FIRST_PAIRS * np.sqrt(0.05 / (1 - recall))
+    pairs = _FIRST_PAIRS * (0.05 / (1 - recall)) ** 0.25
+    allowed = 1 - sure_share(recall, SAMPLE, k)
     some, truth, times = _represented(lifted, truth, rng)
     best: tuple[float, int, Projection | None] = pairs * d * _COMPARED, 0, None
     growing, most = None, 0
@@ -172,7 +178,7 @@ def choose_space(lifted: Lifted, truth: Truth, recall: float, rng: np.random.Gen
             most = min(d // 2, _FIRST_DIRECTIONS if r <= _FIRST_DIRECTIONS else RANKS[-1])
             growing = Growing(principal(lifted, most, rng), some)
         ranks = Space(growing, r, Estimates(growing, r)).ranks(truth, times)
-        ranked = int(np.quantile(ranks, 1 - (1 - recall) / 2, method="higher")) + 1
+        ranked = int(np.quantile(ranks, 1 - allowed / 2, method="higher")) + 1
         cost = _cost(pairs, max(k, ranked), r, d)
         if ranked < _LONGEST and cost < best[0]:
             best = cost, r, growing.projection
@@ -195,7 +201,7 @@ def _represented(lifted: Lifted, truth: Truth, rng: np.random.Generator) -> tupl
 
 def _cost(pairs: float, ranked: float, r: int, d: int) -> float:
     """Nanoseconds per row."""
-    return pairs * r * _COMPARED + ranked * (_LISTED + d * _RANKED)
+    return pairs * r * _COMPARED + ranked * (_LISTED + d * _RANKED) + r * d * _PROJECTED
 
 
 def needed_pairs(index: CellIndex, truth: Truth) -> NDArray[np.intp]:  # (m, k)
@@ -209,22 +215,33 @@ def needed_pairs(index: CellIndex, truth: Truth) -> NDArray[np.intp]:  # (m, k)
     return np.asarray(np.take_along_axis(held, np.take_along_axis(place, index.cell_of[truth.indices], 1), 1))
 
 
+def needed_ranks(truth: Truth, space: Space | None) -> NDArray[np.intp] | None:  # (m, k)
+    """How many others an estimate puts before each true neighbour; None where points are not projected."""
+    if space is None:
+        return None
+    return space.ranks(truth) if truth.ranks is None else truth.ranks
+
+
 def foretold_effort(
-    index: CellIndex, truth: Truth, needed: NDArray[np.intp], space: Space | None, recall: float
+    index: CellIndex,
+    truth: Truth,
+    needed: NDArray[np.intp],
+    ranks: NDArray[np.intp] | None,
+    recall: float,
 ) -> Effort:
     """The cheapest effort by which the cells and the ranks of true neighbours promise the recall.
 
-    ``needed`` as by ``needed_pairs``.
+    ``needed`` as by ``needed_pairs``, ``ranks`` as by ``needed_ranks``.
     """
     shares, k = np.linspace(recall, 1, 20), truth.k
     pairs_tried = np.quantile(needed, shares, method="higher").astype(int)
-    if space is None:
+    if ranks is None:
         sure = (pairs for pairs in pairs_tried if surely((needed <= pairs).sum(axis=1), k) >= recall)
         return Effort(int(next(sure, pairs_tried[-1])), k)
-    ranks, d = space.ranks(truth) if truth.ranks is None else truth.ranks, index.lifted.n_features
+    r, d = index.points.n_features - 1, index.lifted.n_features
     ranked_tried = np.maximum(np.quantile(ranks, shares, method="higher").astype(int) + 1, k)
     efforts = sorted(
-        (_cost(pairs, ranked, space.directions, d), int(pairs), int(ranked))
+        (_cost(pairs, ranked, r, d), int(pairs), int(ranked))
         for pairs in np.unique(pairs_tried)
         for ranked in np.unique(ranked_tried)
     )

@@ -16,9 +16,9 @@ from ..lifting import Lifted
 from ..tree import cut_into_chunks
 from .cells import CellIndex, Effort, ranked_again
 from .chunks import search_by_rule, search_sparse
-from .dial import FEW, Truth, choose_space, foretold_effort, needed_pairs, tried_effort
+from .dial import FEW, Truth, choose_space, foretold_effort, needed_pairs, needed_ranks, tried_effort
 from .exact import exact_lists
-from .links import EXTRA, Plan, choose_plan, linked_lists
+from .links import Plan, choose_plan, linked_lists
 from .recall import Recall, surely
 
 ALL_PAIRS = 3000  # points up to which all pairs are compared
@@ -74,7 +74,7 @@ class NeighbourIndex:
 
     def _choose_cells(self, recall: float, rng: np.random.Generator) -> None:
         """Cells and what promises the recall by rows that choose; it is tried when lists are asked for."""
-        lifted, k, n = self.lifted, self.k, self.lifted.n_points
+        lifted, k = self.lifted, self.k
         if recall == 1:
             self.cells = CellIndex.of(lifted, None, rng, self.n_jobs)
             return
@@ -89,13 +89,12 @@ class NeighbourIndex:
             cells = CellIndex.of(lifted, None, rng, self.n_jobs)
             truth = Truth.by_cells(cells, k, rng)
         halves = truth.halves()
-        needed = needed_pairs(cells, halves[0])
-        effort = foretold_effort(cells, halves[0], needed, space, recall)
+        needed, ranks = needed_pairs(cells, halves[0]), needed_ranks(halves[0], space)
+        effort = foretold_effort(cells, halves[0], needed, ranks, recall)
         self.cells, self.effort = cells, effort
-        plan = choose_plan(cells, halves[0], needed, effort, recall)
-        width = min(max(effort.ranked if cells.projection else k, k + EXTRA), n - 1)
+        plan = choose_plan(cells, halves[0], needed, ranks, effort, recall)
         if plan.passes:
-            self.plan, self._by_links = plan, partial(linked_lists, cells, plan, width, halves, recall)
+            self.plan, self._by_links = plan, partial(linked_lists, cells, plan, halves, recall)
         self._by_cells = partial(tried_effort, cells, halves, effort, recall)
 
     @property
