@@ -70,7 +70,8 @@ void search_likely(const Cells& self, int64_t first, int64_t last, int64_t pairs
     likely_neighbors(self.store, {first, last}, pairs, k, index.data(), threads);
 }
 
-// Lists of the cells' points that fill up pass by pass; refers to nothing of the cells but a copy of their order.
+// Lists of the cells' points that fill up pass by pass; refers to nothing of the cells but a copy of their
+// order.
 struct FillingLists {
     PlacedPoints points;
     PlacedLists lists;
@@ -78,18 +79,18 @@ struct FillingLists {
     double scale;
 };
 
-FillingLists make_lists(const Cells& self, const Matrix<int32_t>& index, int64_t n_links, int threads) {
+FillingLists make_lists(const Cells& self, const Matrix<int32_t>& listed, int64_t n_links, int threads) {
     nb::gil_scoped_release release;
     check_threads(threads);
     const CellStore& store = self.store;
-    const int64_t n = store.points.n, k = columns(index);
+    const int64_t n = store.points.n, k = columns(listed);
     require(n <= kMostPlaces, "lists need at most ", kMostPlaces, " points; there are ", n);
-    require(1 <= k && k <= kLongestList, "index needs 1 to ", kLongestList, " columns; it has ", k);
-    check_matrix("index", rows(index), k, n, k);
-    check_indices("index", index.data(), n * k, n, threads, -1);
+    require(1 <= k && k <= kLongestList, "listed needs 1 to ", kLongestList, " columns; it has ", k);
+    check_matrix("listed", rows(listed), k, n, k);
+    check_indices("listed", listed.data(), n * k, n, threads, -1);
     require(n_links >= 1, "n_links needs at least 1; it is ", n_links);
     PlacedPoints points(store, threads);
-    PlacedLists lists(store, points, index.data(), k, n_links, threads);
+    PlacedLists lists(store, points, listed.data(), k, n_links, threads);
     std::vector<int32_t> order(store.order(), store.order() + n), place(order.size());
     for (int64_t p = 0; p < n; ++p) place[order[p]] = static_cast<int32_t>(p);
     return {std::move(points), std::move(lists), std::move(order), std::move(place), store.scale()};
@@ -126,7 +127,8 @@ void read(const FillingLists& self, const Vector<int32_t>& chosen, MutableMatrix
             self.lists.read(p, to, value.data());
             for (int64_t s = 0; s < k; ++s) {
                 to[s] = to[s] < 0 ? -1 : self.order[to[s]];
-                estimate.data()[r * k + s] = (static_cast<double>(self.points.part(p)) + value[s]) / self.scale;
+                estimate.data()[r * k + s] =
+                    (static_cast<double>(self.points.part(p)) + value[s]) / self.scale;
             }
         });
 }
@@ -180,7 +182,7 @@ void register_cells(nb::module_& m) {
              "threads"_a)
         .def("search_rows", &search_rows, "x"_a, "h"_a, "u"_a, "own"_a, "order"_a, "bounds"_a, "home"_a,
              "pairs"_a, "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a)
-        .def("lists", &make_lists, "index"_a, "n_links"_a, "threads"_a)
+        .def("lists", &make_lists, "listed"_a, "n_links"_a, "threads"_a)
         .def("means", &means)
         .def_prop_ro("by_bytes", [](const Cells& self) { return !self.store.bytes.empty(); });
 }

@@ -13,7 +13,7 @@ namespace bvdt {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr int64_t kWhole = 8;      // lanes that a row is filled up to
+constexpr int64_t kWhole = 8;                      // lanes that a row is filled up to
 constexpr int64_t kLocks = 1 << 14, kLocked = 32;  // locks, and places side by side that share one
 constexpr int64_t kFarApart = 4096;  // places that a thread goes through: others have other lists in hand
 
@@ -242,17 +242,17 @@ PlacedLists::PlacedLists(const CellStore& cells, const PlacedPoints& points, con
         lower_limit(p);
     };
     constexpr int64_t kStretch = 256;
-    parallel_for(
-        (n_ + kStretch - 1) / kStretch, 1, threads, [&] { return Reading{Gathered(points), {}, {}}; },
-        [&](int64_t stretch, Reading& reading) {
-            const int64_t first = stretch * kStretch, last = std::min(first + kStretch, n_);
-            read(first, reading.next);
-            for (int64_t p = first; p < last; ++p) {
-                std::swap(reading.here, reading.next);
-                if (p + 1 < last) read(p + 1, reading.next);
-                value(p, reading);
-            }
-        });
+    parallel_for((n_ + kStretch - 1) / kStretch, 1, threads,
+                 [&] { return Reading{Gathered(points), {}, {}}; },
+                 [&](int64_t stretch, Reading& reading) {
+                     const int64_t first = stretch * kStretch, last = std::min(first + kStretch, n_);
+                     read(first, reading.next);
+                     for (int64_t p = first; p < last; ++p) {
+                         std::swap(reading.here, reading.next);
+                         if (p + 1 < last) read(p + 1, reading.next);
+                         value(p, reading);
+                     }
+                 });
 }
 
 void PlacedLists::lower_limit(int64_t p) {
@@ -278,8 +278,7 @@ void PlacedLists::link(int threads) {
         [&](int64_t p, Linking& linking) {
             auto& [sources, old] = linking;
             old.clear(), sources.resize(static_cast<size_t>(by.first[p + 1] - by.first[p]));
-            sources.resize(static_cast<size_t>(
-                strangers(own(p), most_own_, by, p, sources.data())));
+            sources.resize(static_cast<size_t>(strangers(own(p), most_own_, by, p, sources.data())));
             if (static_cast<int64_t>(sources.size()) > most_own_ - 1) {
                 std::nth_element(sources.begin(), sources.begin() + (most_own_ - 1), sources.end());
                 sources.resize(static_cast<size_t>(most_own_ - 1));
@@ -348,7 +347,8 @@ class LocalJoin {
 
     void ask_for_links(int64_t p) const {
         const int32_t* link = lists_.links(p);
-        for (int64_t t = 0; t < lists_.n_links(p); ++t) prefetch_ends<0>(points_.centre(link[t]), points_.d() + 1);
+        for (int64_t t = 0; t < lists_.n_links(p); ++t)
+            prefetch_ends<0>(points_.centre(link[t]), points_.d() + 1);
     }
 };
 

@@ -1,8 +1,8 @@
 // Neighbours of neighbours of dense points, after a search by cells (steps of NN-descent, Dong et al. 2011).
 //
-// A point's links are the first of its list and those points, fewer than so many, whose lists hold it, nearest
-// first. A pass compares the links of every point, and the point itself, with each other, a small matrix
-// product, and offers each of a pair to the other's list.
+// A point's links are the first of its list and those points, fewer than so many, whose lists hold it,
+// nearest first. A pass compares the links of every point, and the point itself, with each other, a small
+// matrix product, and offers each of a pair to the other's list.
 //
 // Everything is in places, the order of the cells: place p is point order[p], and links lead to near memory.
 // Points and lists are kept there in single precision; what is found is ranked by the divergence at the end.
@@ -18,8 +18,8 @@
 
 namespace bvdt {
 
-constexpr int64_t kLongestList = 1 << 16;    // ranks are kept in 16 bits
-constexpr int64_t kMostPlaces = 1 << 30;     // an entry of a list is twice a place and a bit
+constexpr int64_t kLongestList = 1 << 16;  // ranks are kept in 16 bits
+constexpr int64_t kMostPlaces = 1 << 30;   // an entry of a list is twice a place and a bit
 
 // Points in places: scale·d_ij = part_i + level_j − ⟨x_i, h_j⟩, less the two errors at most. Coordinates are
 // counted from the means of all.
@@ -55,7 +55,7 @@ class PlacedLists {
     // links that are both old, the pair was compared then.
     void link(int threads);
     const int32_t* links(int64_t p) const { return links_.data() + p * most_links_; }  // the fresh ones first
-    int64_t n_links(int64_t p) const { return n_all_[p]; }                              // 0 before `link`
+    int64_t n_links(int64_t p) const { return n_all_[p]; }                             // 0 before `link`
     int64_t n_fresh(int64_t p) const { return n_fresh_[p]; }
 
     // level − ⟨x, h⟩ of whoever is too far for the list of place p is not below this.
@@ -75,12 +75,12 @@ class PlacedLists {
 
   private:
     int64_t n_, k_, most_own_, most_links_;
-    LargeVector<int32_t> entry_;                        // (N, k) 2·place + 1 if fresh, or −1
-    LargeVector<float> value_;                          // (N, k)
-    std::vector<std::atomic<float>> limit_;             // (N,)
-    std::vector<std::atomic_flag> locks_;               // each of the places that leave the same remainder
-    LargeVector<int32_t> links_;                        // (N, most_links)
-    std::vector<int32_t> n_all_, n_fresh_;              // (N,)
+    LargeVector<int32_t> entry_;             // (N, k) 2·place + 1 if fresh, or −1
+    LargeVector<float> value_;               // (N, k)
+    std::vector<std::atomic<float>> limit_;  // (N,)
+    std::vector<std::atomic_flag> locks_;    // each of the places that leave the same remainder
+    LargeVector<int32_t> links_;             // (N, most_links)
+    std::vector<int32_t> n_all_, n_fresh_;   // (N,)
 
     TopList<float> list(int64_t p) { return {value_.data() + p * k_, entry_.data() + p * k_, k_}; }
     const int32_t* own(int64_t p) const { return entry_.data() + p * k_; }

@@ -31,13 +31,13 @@ struct CellSearch {
     const CellRows& rows;
     CellScores scores;
     int64_t k;
-    ByteRows bytes;                         // of the group, if the cells have any
-    FineRow delta_bytes;                    // ΔX of a cell likewise
-    std::vector<int32_t> chosen, n_chosen;  // (cells, rows) rows to compare with a cell; (cells,)
-    std::vector<Bracket> best;              // (rows,)
-    std::vector<float> delta, level;        // (d,) ΔX of a cell; (panels, 16) its level + ⟨ΔX, h'⟩
-    std::vector<float> hit_value;           // (kRows, centres of a cell and a panel)
-    std::vector<int32_t> hit_place;         // likewise
+    ByteRows bytes;                                 // of the group, if the cells have any
+    FineRow delta_bytes;                            // ΔX of a cell likewise
+    std::vector<int32_t> chosen, n_chosen;          // (cells, rows) rows to compare with a cell; (cells,)
+    std::vector<Bracket> best;                      // (rows,)
+    std::vector<float> delta, level;                // (d,) ΔX of a cell; (panels, 16) its level + ⟨ΔX, h'⟩
+    std::vector<float> hit_value;                   // (kRows, centres of a cell and a panel)
+    std::vector<int32_t> hit_place;                 // likewise
     std::vector<std::pair<double, int32_t>> exact;  // whom a list is made of
 
     CellSearch(const CellStore& c, const CellRows& r, int64_t k_)

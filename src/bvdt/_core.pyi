@@ -362,7 +362,7 @@ class Cells:
     ) -> None: ...
     def lists(
         self,
-        index: _I,  # (N, k) lists of the cells' points, in the cells' order, −1 where they end
+        listed: _I,  # (N, k) lists of the cells' points, in the cells' order, −1 where they end
         n_links: int,  # of a list's places, which lead on
         threads: int,
     ) -> CellLists: ...

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from bvdt import _core
-from helpers.binding_calls import CALLS, NODES, D, N, int32, other_links
+from helpers.binding_calls import CALLS, NODES, D, N, int32
 from helpers.properties import examples
 
 BIG, HUGE = 2**31 - 1, 2**62
-# These take no argument; CellLinks is made by Cells.links.
-NOT_COVERED = {"build_info", "Cells.means", "CellLinks", "Links.transposed"}
+# These take no argument; CellLists is made by Cells.lists.
+NOT_COVERED = {"build_info", "Cells.by_bytes", "Cells.means", "CellLists", "Links.transposed"}
 
 
 def put(place, value):
@@ -261,14 +261,22 @@ OWN = {
         "last": [always(-1), always(3), always(HUGE)],
         "pairs": [always(3), always(0), always(-HUGE)],
     },
-    "Cells.links": {name: JOINED[name] for name in ("listed", "before")},
-    "Cells.join": LISTS
-    | {
+    "Cells.search_likely": {
+        "index": [shorter],
         "first": [always(-1), always(3)],
         "last": [always(-1), always(3), always(HUGE)],
         "pairs": [always(3), always(0), always(-HUGE)],
-        "index": [put((0, 0), -2), put((1, 1), N), put((1, 1), BIG)],
-        "links": [lambda _: other_links()],
+    },
+    "Cells.lists": {"listed": JOINED["listed"], "n_links": [always(0), always(-HUGE)]},
+    "CellLists.link": {},
+    "CellLists.join": {
+        "first": [always(-1), always(N + 1)],
+        "last": [always(-1), always(N + 1), always(HUGE)],
+    },
+    "CellLists.read": {
+        "rows": [put(0, -1), put(1, N), put(1, BIG), shorter],
+        "index": [shorter, narrower],
+        "estimate": [shorter, narrower],
     },
     "Cells.search_rows": LISTS
     | CUT
@@ -383,7 +391,7 @@ def test_one_wrong_number_is_refused_or_harmless(call, place, value):
         call_with(*call, place, value)
 
 
-WRITTEN = {"out", "log_value", "mass_below", "costs", "means", "distance", "divergence"} | {
+WRITTEN = {"out", "log_value", "mass_below", "costs", "means", "distance", "divergence", "estimate"} | {
     *("owner", "pivots", "grown", "index", "cluster", "squares", "cost", "logs", "dots")
 }
 

@@ -438,27 +438,43 @@ def search_cells(**arguments: Any) -> None:
     _core.Cells(**cells()).search(**arguments)
 
 
-def cells_links() -> Arguments:
-    arguments = join_neighbors()
-    return {name: arguments[name] for name in ("listed", "before", "threads")}
+def cells_search_likely() -> Arguments:
+    return {name: value for name, value in cells_search().items() if name != "divergence"}
 
 
-def make_links(**arguments: Any) -> Any:
-    return _core.Cells(**cells()).links(**arguments)
+def search_likely(**arguments: Any) -> None:
+    _core.Cells(**cells()).search_likely(**arguments)
 
 
-def other_links() -> Any:
-    """Links of points in another number of cells."""
-    bounds = {"bounds": np.array([0, N])}
-    return _core.Cells(**cells() | bounds).links(**cells_links())
+def cells_lists() -> Arguments:
+    return {"listed": join_neighbors()["listed"], "n_links": 2, "threads": 2}
 
 
-def cells_join() -> Arguments:
-    return {"links": make_links(**cells_links())} | cells_search()
+def make_lists(**arguments: Any) -> Any:
+    return _core.Cells(**cells()).lists(**arguments)
 
 
-def join_cells(**arguments: Any) -> None:
-    _core.Cells(**cells()).join(**arguments)
+def link_lists(**arguments: Any) -> None:
+    make_lists(**cells_lists()).link(**arguments)
+
+
+def lists_join() -> Arguments:
+    return {"first": 0, "last": N, "threads": 2}
+
+
+def join_lists(**arguments: Any) -> None:
+    lists = make_lists(**cells_lists())
+    lists.link(2)
+    lists.join(**arguments)
+
+
+def lists_read() -> Arguments:
+    rows = np.arange(N, dtype=np.int32)
+    return {"rows": rows, "index": np.empty((N, 3), np.int32), "estimate": np.empty((N, 3)), "threads": 2}
+
+
+def read_lists(**arguments: Any) -> None:
+    make_lists(**cells_lists()).read(**arguments)
 
 
 def cells_search_rows() -> Arguments:
@@ -541,7 +557,10 @@ CALLS: dict[str, Call] = {
     "rank_exactly": Call(_core.rank_exactly, rank_exactly),
     "Cells": Call(_core.Cells, cells),
     "Cells.search": Call(search_cells, cells_search),
-    "Cells.links": Call(make_links, cells_links),
-    "Cells.join": Call(join_cells, cells_join),
+    "Cells.search_likely": Call(search_likely, cells_search_likely),
+    "Cells.lists": Call(make_lists, cells_lists),
+    "CellLists.link": Call(link_lists, lambda: {"threads": 2}),
+    "CellLists.join": Call(join_lists, lists_join),
+    "CellLists.read": Call(read_lists, lists_read),
     "Cells.search_rows": Call(search_rows, cells_search_rows),
 }
