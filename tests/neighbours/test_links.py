@@ -66,7 +66,7 @@ def test_estimates_ascend_and_no_divergence_is_below():
 
 
 def test_far_points_do_not_spoil_the_lists_of_others(monkeypatch):
-    """Single precision is not enough beside points so far away; what it cannot tell is found out otherwise."""
+    """Single precision is not enough beside points so far away; what it cannot tell is found otherwise."""
     monkeypatch.setattr(search, "ALL_PAIRS", 1000)
     X = groups(4000, 6)
     X[:3] = 1e7 * np.random.default_rng(0).normal(size=(3, 6))

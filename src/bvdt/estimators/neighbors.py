@@ -62,8 +62,9 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         found.
         """
         check_is_fitted(self)
-        index, d = self._lists(X, self._k(n_neighbors))
-        return (d, index) if return_distance else index
+        rows, index, d = self._found(X, self._k(n_neighbors))
+        chosen = index.astype(np.intp)
+        return (self._distances(rows, index, d), chosen) if return_distance else chosen
 
     def kneighbors_graph(
         self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
@@ -73,6 +74,11 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         return _graph(*self._lists(X, self._k(n_neighbors)), self.n_samples_fit_, mode)
 
     def _lists(self, X: Any, k: int) -> tuple[NDArray[np.intp], Float]:  # (n, k) ×2
+        rows, index, d = self._found(X, k)
+        return index.astype(np.intp), self._distances(rows, index, d)
+
+    def _found(self, X: Any, k: int) -> tuple[Lifted, Int, Float]:  # rows, (n, k) ×2
+        """Whose lists they are, whom they hold, and divergences."""
         most = self.n_samples_fit_ - (X is None)
         if k > most:
             raise ValueError(f"n_neighbors needs at most {most}, the other fitted points; got {k}")
@@ -84,7 +90,7 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
             assert self._lifting is not None
             rows = self._sided(self._lifting.transform(checked(self, X, reset=False)))
             index, d = self._index.lists_of(rows, k)
-        return index.astype(np.intp), self._distances(rows, index, d)
+        return rows, index, d
 
     def _index_for(self, k: int) -> NeighbourIndex:
         """The fitted index, or one for longer lists."""

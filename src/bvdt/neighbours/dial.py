@@ -206,13 +206,12 @@ def _cost(pairs: float, ranked: float, r: int, d: int) -> float:
 
 def needed_pairs(index: CellIndex, truth: Truth) -> NDArray[np.intp]:  # (m, k)
     """Points that a row is compared with until the cell of each true neighbour has come."""
-    size = np.diff(index.bounds)
+    size = np.diff(index.bounds).astype(float)
     scores = index.scores(taken(index.points, truth.rows), slice(None))
-    order = np.argsort(scores, axis=1, kind="stable")
-    held = np.cumsum(size[order], axis=1) - size[order] + 1  # a cell comes while fewer points are held
-    place = np.empty_like(order)
-    np.put_along_axis(place, order, np.arange(order.shape[1])[None, :], axis=1)
-    return np.asarray(np.take_along_axis(held, np.take_along_axis(place, index.cell_of[truth.indices], 1), 1))
+    held = np.empty(truth.indices.shape, np.intp)
+    for row, (score, cells) in enumerate(zip(scores, index.cell_of[truth.indices], strict=True)):
+        held[row] = (score < score[cells][:, None]) @ size + 1  # a cell comes while fewer points are held
+    return held
 
 
 def needed_ranks(truth: Truth, space: Space | None) -> NDArray[np.intp] | None:  # (m, k)

@@ -2,8 +2,7 @@
 
 Of many points, cells find a point's first neighbours soon and its last ones late: from a recall of 0.8 to one
 of 0.96 a million points take four times the comparisons. Links find those for less. The search in cells comes
-first, with somewhat longer lists, for more links; a pass then looks at the links of links that lie in cells
-which a point was not compared with.
+first; a pass then compares the links of every point, whom it lists and who lists it, with each other.
 """
 
 from __future__ import annotations
@@ -103,9 +102,9 @@ def _passes_needed(before: float, after: float, allowed: float, most: int) -> in
     """How many passes leave no more misses than are allowed.
 
     ``before`` and ``after`` are the misses of a trial, which looks at links one way only. Where c is their
-    ratio, a first pass leaves the share c of them, a second c^1.4 of that, later ones 1.3·c^1.4, by and large:
-    on images, vectors, histograms and blobs of 12 to 64 coordinates c was 0.2 to 0.6, and a pass left 0.5 to
-    1.6 times as much.
+    ratio, a first pass leaves the share c of them, a second c^1.4 of that, later ones 1.3·c^1.4, by and
+    large: on images, vectors, histograms and blobs of 12 to 64 coordinates c was 0.2 to 0.6, and a pass left
+    0.5 to 1.6 times as much.
     """
     share, misses = after / max(before, 1e-9), after
     for number in range(1, most + 1):
