@@ -28,7 +28,7 @@ _STARTS = (0.6, 0.78, 0.9)  # shares of the true neighbours that cells are to fi
 _LINKS = ((1, 2), (9, 4), (25, 4))
 _FASTER, _SLOWER = 1.4, 1.3  # what a second pass and later ones leave: see `_passes_needed`
 _PROJECTED = 0.25  # of the misses that are allowed, for lists that an estimate makes
-_POOR = 3.0  # misses that the last of the passes may leave of the cells', at the least: a tenth or so
+_POOR = 3.0  # misses of cells, over the root of those that are allowed, from which on no trial is made
 _MORE_PASSES = 3  # than planned, while they help
 _GAIN = 0.1  # of the misses, for which another pass is worth its time
 # Nanoseconds, measured with 12 to 64 coordinates: of a comparison and of its coordinates, in numbers and in
