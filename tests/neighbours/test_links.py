@@ -47,7 +47,7 @@ def test_a_pass_finds_what_links_lead_to(divergence, monkeypatch):
     _, divergences = lists.result(12)
     # Of those who list a point, the twin takes all and the kernel 11.
     exact = np.isclose(divergences, expected, rtol=1e-9, atol=1e-12).all(axis=1)
-    assert exact.mean() > 0.8
+    assert exact.mean() > 0.99
     assert (divergences >= expected - 1e-12).all()
     assert popularity.max() > 12
 
@@ -65,14 +65,14 @@ def test_estimates_ascend_and_no_divergence_is_below():
     assert (np.diff(estimate, axis=1) >= 0).all()
 
 
-def test_far_points_do_not_spoil_the_lists_of_others(monkeypatch):
+def test_far_points_do_not_spoil_the_lists_of_others(links_are_cheap):
     """Single precision is not enough beside points so far away; what it cannot tell is found otherwise."""
-    monkeypatch.setattr(search, "ALL_PAIRS", 1000)
     X = groups(4000, 6)
     X[:3] = 1e7 * np.random.default_rng(0).normal(size=(3, 6))
     lifted = lift(X, "squared_euclidean")
     for recall in (0.9, 0.99):
         index = NeighbourIndex(lifted, 10, np.random.default_rng(0), recall=recall)
+        assert index.plan.passes > 0
         assert true_recall(lifted, index) >= recall - 0.01
 
 
