@@ -204,13 +204,13 @@ class Campaign:
                 left = until - time.monotonic()
                 if left > 0:
                     self._turn(name, counts, time.monotonic() + min(turn, left))
-                if self.inputs is not None and sum(counts.by_target.get(name, {}).values()) >= self.inputs:
+                if self._enough(name, counts):
                     open_targets.remove(name)
         return counts
 
     def _turn(self, name: str, counts: Counts, until: float) -> None:
         """One child after another, until the time is up."""
-        while time.monotonic() < until:
+        while time.monotonic() < until and not self._enough(name, counts):
             before = len(counts.findings)
             with _Child([*self.child, name]) as child:
                 self._listen(name, child, counts, until)
