@@ -1,10 +1,13 @@
 // Nearest centres by cells: see kernels/cell_store.hpp and kernels/cell_search.hpp.
 #include "../kernels/cell_joins.hpp"
 #include "../kernels/cell_search.hpp"
+#include "../kernels/exact_ranking.hpp"
 #include "../kernels/parallel.hpp"
 #include "arrays.hpp"
 
 #include <nanobind/stl/pair.h>
+
+#include <algorithm>
 
 namespace bvdt {
 namespace {
@@ -40,6 +43,15 @@ void make_cells(Cells* self, Matrix<double> x, Matrix<double> h, Vector<double> 
     new (self) Cells{std::move(x), std::move(h), std::move(u), std::move(w), std::move(store)};
 }
 
+// Values are looked up in copies of the points from now on.
+void read_from(Cells& self, Matrix<double> x, Matrix<double> h) {
+    const DensePoints points = dense_points(x, h);
+    check_matrix("X", points.n, points.d, self.store.points.n, self.store.points.d);
+    require((points.x == points.h) == (self.store.points.x == self.store.points.h),
+            "X and H need to be one array, or two, as the cells' are");
+    self.store.points = points, self.x = std::move(x), self.h = std::move(h);
+}
+
 // The length of the lists.
 int64_t check_search(const Cells& self, int64_t first, int64_t last, int64_t pairs,
                      const MutableMatrix<int32_t>& index) {
@@ -61,44 +73,56 @@ void search(const Cells& self, int64_t first, int64_t last, int64_t pairs, Mutab
     search_cells(self.store, {first, last}, pairs, {index.data(), divergence.data(), k}, threads);
 }
 
-// As search, but by estimates, rows in the order of the cells: who is likely to be near.
-void search_likely(const Cells& self, int64_t first, int64_t last, int64_t pairs,
-                   MutableMatrix<int32_t> index, int threads) {
-    nb::gil_scoped_release release;
-    check_threads(threads);
-    const int64_t k = check_search(self, first, last, pairs, index);
-    likely_neighbors(self.store, {first, last}, pairs, k, index.data(), threads);
-}
-
 // Lists of the cells' points that fill up pass by pass; refers to nothing of the cells but a copy of their
 // order.
 struct FillingLists {
     PlacedPoints points;
     PlacedLists lists;
-    std::vector<int32_t> order, place;  // (N,) of a place; of a point
+    std::vector<int32_t> order;  // (N,)
     double scale;
+    int64_t n_cells, n_begun;  // cells
+
+    void check_begun() const {
+        require(n_begun == n_cells, "lists of ", n_cells, " cells need to be begun; those of ", n_begun,
+                " are");
+    }
 };
 
-FillingLists make_lists(const Cells& self, const Matrix<int32_t>& listed, int64_t n_links, int threads) {
+FillingLists make_lists(const Cells& self, int64_t k, int64_t n_links, int threads) {
     nb::gil_scoped_release release;
     check_threads(threads);
     const CellStore& store = self.store;
-    const int64_t n = store.points.n, k = columns(listed);
+    const int64_t n = store.points.n;
     require(n <= kMostPlaces, "lists need at most ", kMostPlaces, " points; there are ", n);
-    require(1 <= k && k <= kLongestList, "listed needs 1 to ", kLongestList, " columns; it has ", k);
-    check_matrix("listed", rows(listed), k, n, k);
-    check_indices("listed", listed.data(), n * k, n, threads, -1);
+    require(1 <= k && k <= std::min(n, kLongestList), "k needs 1 to ", std::min(n, kLongestList), "; it is ",
+            k);
     require(n_links >= 1, "n_links needs at least 1; it is ", n_links);
-    PlacedPoints points(store, threads);
-    PlacedLists lists(store, points, listed.data(), k, n_links, threads);
-    std::vector<int32_t> order(store.order(), store.order() + n), place(order.size());
-    for (int64_t p = 0; p < n; ++p) place[order[p]] = static_cast<int32_t>(p);
-    return {std::move(points), std::move(lists), std::move(order), std::move(place), store.scale()};
+    return {PlacedPoints(store, threads),
+            PlacedLists(n, k, n_links),
+            {store.order(), store.order() + n},
+            store.scale(),
+            store.n,
+            0};
+}
+
+// The next cells' lists, with whom estimates tell to be near.
+void begin_lists(const Cells& self, FillingLists& lists, int64_t first, int64_t last, int64_t pairs,
+                 int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    const int64_t n = self.store.points.n, n_cells = self.store.n, k = lists.lists.k();
+    require(lists.lists.n() == n && lists.n_cells == n_cells, "lists need to be of these ", n, " points");
+    require(first == lists.n_begun && first <= last && last <= n_cells, "first and last need cells in ",
+            lists.n_begun, "…", n_cells, "; they are ", first, " and ", last);
+    require(pairs > k, "pairs needs more than the ", k, " neighbours sought; it is ", pairs);
+    begin_places(self.store, lists.points, lists.lists, {first, last}, pairs, threads);
+    lists.n_begun = last;
 }
 
 void link(FillingLists& self, int threads) {
     nb::gil_scoped_release release;
     check_threads(threads);
+    self.check_begun();
     self.lists.link(threads);
 }
 
@@ -107,14 +131,26 @@ void join(FillingLists& self, int64_t first, int64_t last, int threads) {
     check_threads(threads);
     require(0 <= first && first <= last && last <= self.lists.n(), "first and last need places in 0…",
             self.lists.n(), "; they are ", first, " and ", last);
+    self.check_begun();
     join_places(self.points, self.lists, first, last, threads);
 }
 
-// Of some points: whom they list, and estimates that no divergence is below but for its own rounding.
+// What point i lists, and estimates that no divergence is below but for its own rounding, (k,) each.
+void read_list(const FillingLists& self, int64_t i, float* value, int32_t* index, double* estimate) {
+    const int64_t p = self.points.place(i);
+    self.lists.read(p, index, value);
+    for (int64_t s = 0; s < self.lists.k(); ++s) {
+        index[s] = index[s] < 0 ? -1 : self.order[index[s]];
+        estimate[s] = (static_cast<double>(self.points.part(p)) + value[s]) / self.scale;
+    }
+}
+
+// The same of some points.
 void read(const FillingLists& self, const Vector<int32_t>& chosen, MutableMatrix<int32_t> index,
           MutableMatrix<double> estimate, int threads) {
     nb::gil_scoped_release release;
     check_threads(threads);
+    self.check_begun();
     const int64_t count = rows(chosen), k = self.lists.k();
     check_indices("rows", chosen.data(), count, self.lists.n(), threads);
     check_matrix("index", rows(index), columns(index), count, k);
@@ -122,14 +158,41 @@ void read(const FillingLists& self, const Vector<int32_t>& chosen, MutableMatrix
     parallel_for(
         count, 256, threads, [&] { return std::vector<float>(static_cast<size_t>(k)); },
         [&](int64_t r, std::vector<float>& value) {
-            const int64_t p = self.place[chosen.data()[r]];
-            int32_t* to = index.data() + r * k;
-            self.lists.read(p, to, value.data());
-            for (int64_t s = 0; s < k; ++s) {
-                to[s] = to[s] < 0 ? -1 : self.order[to[s]];
-                estimate.data()[r * k + s] =
-                    (static_cast<double>(self.points.part(p)) + value[s]) / self.scale;
-            }
+            read_list(self, chosen.data()[r], value.data(), index.data() + r * k, estimate.data() + r * k);
+        });
+}
+
+// The best of every list by the divergence itself, of the points as they were lifted.
+void rank(const FillingLists& self, const Matrix<double>& x, const Matrix<double>& h, const Vector<double>& u,
+          const Vector<double>& w, bool is_bound, MutableMatrix<int32_t> index,
+          MutableMatrix<double> divergence, int threads) {
+    nb::gil_scoped_release release;
+    check_threads(threads);
+    self.check_begun();
+    const DensePoints points = dense_points(x, h);
+    const int64_t n = self.lists.n(), width = self.lists.k(), k = columns(index);
+    require(points.n == n, "X needs ", n, " rows, as there are lists; it has ", points.n);
+    check_length("u", rows(u), n, "point");
+    check_length("w", rows(w), n, "point");
+    check_matrix("index", rows(index), k, n, k);
+    check_matrix("divergence", rows(divergence), columns(divergence), n, k);
+    require(k >= 1, "index needs at least 1 column; it has ", k);
+    const RowsAndCentres both{points.x, points.h, u.data(), w.data(), points.d};
+    const NeighborLists lists{index.data(), divergence.data(), k};
+    struct List {
+        std::vector<float> value;
+        std::vector<int32_t> index;
+        std::vector<double> estimate;
+    };
+    const size_t room = static_cast<size_t>(width);
+    parallel_for(
+        n, 256, threads,
+        [&] { return List{std::vector<float>(room), std::vector<int32_t>(room), std::vector<double>(room)}; },
+        [&](int64_t p, List& list) {
+            const int64_t i = self.order[p];
+            read_list(self, i, list.value.data(), list.index.data(), list.estimate.data());
+            const int64_t count = std::find(list.index.begin(), list.index.end(), -1) - list.index.begin();
+            rank_row(both, i, list.index.data(), list.estimate.data(), count, is_bound, list_of(lists, i));
         });
 }
 
@@ -173,16 +236,18 @@ void register_cells(nb::module_& m) {
     nb::class_<FillingLists>(m, "CellLists")
         .def("link", &link, "threads"_a)
         .def("join", &join, "first"_a, "last"_a, "threads"_a)
-        .def("read", &read, "rows"_a, "index"_a.noconvert(), "estimate"_a.noconvert(), "threads"_a);
+        .def("read", &read, "rows"_a, "index"_a.noconvert(), "estimate"_a.noconvert(), "threads"_a)
+        .def("rank", &rank, "x"_a, "h"_a, "u"_a, "w"_a, "is_bound"_a, "index"_a.noconvert(),
+             "divergence"_a.noconvert(), "threads"_a);
     nb::class_<Cells>(m, "Cells")
         .def("__init__", &make_cells, "x"_a, "h"_a, "u"_a, "w"_a, "order"_a, "bounds"_a, "threads"_a)
         .def("search", &search, "first"_a, "last"_a, "pairs"_a, "index"_a.noconvert(),
              "divergence"_a.noconvert(), "threads"_a)
-        .def("search_likely", &search_likely, "first"_a, "last"_a, "pairs"_a, "index"_a.noconvert(),
-             "threads"_a)
         .def("search_rows", &search_rows, "x"_a, "h"_a, "u"_a, "own"_a, "order"_a, "bounds"_a, "home"_a,
              "pairs"_a, "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a)
-        .def("lists", &make_lists, "listed"_a, "n_links"_a, "threads"_a)
+        .def("read_from", &read_from, "x"_a, "h"_a)
+        .def("lists", &make_lists, "k"_a, "n_links"_a, "threads"_a)
+        .def("begin", &begin_lists, "lists"_a, "first"_a, "last"_a, "pairs"_a, "threads"_a)
         .def("means", &means)
         .def_prop_ro("by_bytes", [](const Cells& self) { return !self.store.bytes.empty(); });
 }

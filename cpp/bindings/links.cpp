@@ -25,6 +25,14 @@ void weigh(Matrix<double> divergences, double fall, int32_t total, MutableMatrix
     weigh_lists(divergences.data(), n, k, fall, total, {weight.data(), cost.data(), logs.data()}, threads);
 }
 
+int64_t find_parts(Matrix<int32_t> listed, MutableVector<int32_t> part) {
+    nb::gil_scoped_release release;
+    const int64_t n = rows(listed), k = columns(listed);
+    check_indices("listed", listed.data(), n * k, n, 1, -1);
+    check_length("part", rows(part), n, "point");
+    return linked_parts(listed.data(), n, k, part.data());
+}
+
 void make_links(Links* self, Matrix<int32_t> indices, Matrix<int32_t> weight, double unit,
                 Vector<int32_t> order, int threads) {
     nb::gil_scoped_release release;
@@ -170,6 +178,7 @@ void register_links(nb::module_& m) {
     using namespace nb::literals;
     m.def("weigh_lists", &weigh, "divergences"_a, "fall"_a, "total"_a, "weights"_a.noconvert(),
           "cost"_a.noconvert(), "logs"_a.noconvert(), "threads"_a);
+    m.def("linked_parts", &find_parts, "listed"_a, "part"_a.noconvert());
     auto links = nb::class_<Links>(m, "Links");
     links.def("__init__", &make_links, "listed"_a, "weights"_a, "unit"_a, "order"_a, "threads"_a)
         .def("transposed", &Links::transposed, nb::call_guard<nb::gil_scoped_release>())

@@ -129,15 +129,8 @@ BVDT_SIMD bool put_in(const TopList<float>& list, int64_t own, const int32_t* pl
     return is_changed;
 }
 
-// Who lists a place among the first of a list, by places: from whom, and at which rank, in any order.
-struct Listed {
-    std::vector<int64_t> first;  // (N + 1,)
-    LargeVector<int32_t> from;
-    LargeVector<uint16_t> rank;
-};
-
-// entry (N, k), of which the first `most` of each list count.
-Listed turned(const int32_t* entry, int64_t n, int64_t k, int64_t most, int threads) {
+// From entries (N, k), of which the first `most` of each list count.
+void turn(const int32_t* entry, int64_t n, int64_t k, int64_t most, int threads, Listed& by) {
     std::vector<std::atomic<int32_t>> left(static_cast<size_t>(n));
     const auto for_each = [&](const auto& see) {
         parallel_stretches(n, kFarApart, threads, [&](int64_t first, int64_t last) {
@@ -146,14 +139,13 @@ Listed turned(const int32_t* entry, int64_t n, int64_t k, int64_t most, int thre
         });
     };
     for_each([&](int64_t, int64_t, int32_t to) { left[to].fetch_add(1, std::memory_order_relaxed); });
-    Listed by{std::vector<int64_t>(static_cast<size_t>(n + 1), 0), {}, {}};
+    by.first.assign(static_cast<size_t>(n + 1), 0);
     for (int64_t p = 0; p < n; ++p) by.first[p + 1] = by.first[p] + left[p].load(std::memory_order_relaxed);
     by.from.resize(static_cast<size_t>(by.first[n])), by.rank.resize(by.from.size());
     for_each([&](int64_t p, int64_t s, int32_t to) {
         const int64_t at = by.first[to] + left[to].fetch_sub(1, std::memory_order_relaxed) - 1;
         by.from[at] = static_cast<int32_t>(p), by.rank[at] = static_cast<uint16_t>(s);
     });
-    return by;
 }
 
 // Who lists place p and is not in its own list, by rank.
@@ -180,12 +172,13 @@ PlacedPoints::PlacedPoints(const CellStore& cells, int threads)
     const int64_t n = cells.points.n, d = d_;
     const bool self_dual = cells.points.h == cells.points.x;
     h_.resize(static_cast<size_t>(n * width_)), x_.resize(self_dual ? 0 : h_.size());
-    part_.resize(static_cast<size_t>(n));
+    part_.resize(static_cast<size_t>(n)), place_.resize(part_.size());
     const std::vector<double> mean_x = overall(cells, cells.mean_x), mean_h = overall(cells, cells.mean_h);
     const double both = dot<Order::kAsStored>(mean_x.data(), mean_h.data(), d), scale = cells.scale();
     parallel_stretches(n, 1024, threads, [&](int64_t first, int64_t last) {
         for (int64_t p = first; p < last; ++p) {
             const int64_t i = cells.order()[p];
+            place_[i] = static_cast<int32_t>(p);
             const double *xi = cells.points.x + i * d, *hi = cells.points.h + i * d;
             float *h = h_.data() + p * width_, *x = self_dual ? h : x_.data() + p * width_;
             away(hi, mean_h.data(), cells.scale_h, d, h);
@@ -202,9 +195,8 @@ PlacedPoints::PlacedPoints(const CellStore& cells, int threads)
     });
 }
 
-PlacedLists::PlacedLists(const CellStore& cells, const PlacedPoints& points, const int32_t* index, int64_t k,
-                         int64_t n_links, int threads)
-    : n_(cells.points.n),
+PlacedLists::PlacedLists(int64_t n, int64_t k, int64_t n_links)
+    : n_(n),
       k_(k),
       most_own_(std::min(n_links, k)),
       most_links_(2 * most_own_ - 1),
@@ -213,46 +205,12 @@ PlacedLists::PlacedLists(const CellStore& cells, const PlacedPoints& points, con
       limit_(static_cast<size_t>(n_)),
       locks_(static_cast<size_t>(kLocks)),
       n_all_(static_cast<size_t>(n_), 0),
-      n_fresh_(static_cast<size_t>(n_), 0) {
-    std::vector<int32_t> place(static_cast<size_t>(n_));
-    for (int64_t p = 0; p < n_; ++p) place[cells.order()[p]] = static_cast<int32_t>(p);
-    struct Reading {
-        Gathered centres;
-        std::vector<int32_t> here, next;  // places that are listed
-    };
-    const auto read = [&](int64_t p, std::vector<int32_t>& listed) {
-        listed.clear();
-        for (const int32_t *j = index + p * k, *end = j + k; j != end && *j >= 0; ++j) {
-            listed.push_back(place[*j]);
-            prefetch_ends<0>(points.centre(listed.back()), points.d() + 1);
-        }
-    };
-    // Valued as those that are offered later will be, to the last bit.
-    const auto value = [&](int64_t p, Reading& reading) {
-        std::fill_n(entry_.data() + p * k, k, -1), std::fill_n(value_.data() + p * k, k, kInfinity);
-        const int64_t count = static_cast<int64_t>(reading.here.size());
-        if (count > 0) {
-            const int32_t own = static_cast<int32_t>(p);
-            reading.centres.gather(reading.here.data(), count);
-            reading.centres.compare(&own, &kInfinity, 0, 1, Gathered::panels_for(count));
-            const Hits hits = reading.centres.hits(0);
-            for (int64_t s = 0; s < hits.count; ++s) hits.place[s] = reading.here[hits.place[s]];
-            put_in(list(p), p, hits.place, hits.value, hits.count);
-        }
-        lower_limit(p);
-    };
-    constexpr int64_t kStretch = 256;
-    parallel_for((n_ + kStretch - 1) / kStretch, 1, threads,
-                 [&] { return Reading{Gathered(points), {}, {}}; },
-                 [&](int64_t stretch, Reading& reading) {
-                     const int64_t first = stretch * kStretch, last = std::min(first + kStretch, n_);
-                     read(first, reading.next);
-                     for (int64_t p = first; p < last; ++p) {
-                         std::swap(reading.here, reading.next);
-                         if (p + 1 < last) read(p + 1, reading.next);
-                         value(p, reading);
-                     }
-                 });
+      n_fresh_(static_cast<size_t>(n_), 0) {}
+
+void PlacedLists::begin(int64_t p, const int32_t* place, const float* value, int64_t count) {
+    std::fill_n(entry_.data() + p * k_, k_, -1), std::fill_n(value_.data() + p * k_, k_, kInfinity);
+    put_in(list(p), p, place, value, count);
+    lower_limit(p);
 }
 
 void PlacedLists::lower_limit(int64_t p) {
@@ -271,7 +229,8 @@ void PlacedLists::read(int64_t p, int32_t* place, float* value) const {
 }
 
 void PlacedLists::link(int threads) {
-    const Listed by = turned(entry_.data(), n_, k_, most_own_, threads);
+    turn(entry_.data(), n_, k_, most_own_, threads, listed_);
+    const Listed& by = listed_;
     links_.resize(static_cast<size_t>(n_ * most_links_));
     parallel_for(
         n_, 256, threads, [] { return Linking(); },
@@ -352,7 +311,43 @@ class LocalJoin {
     }
 };
 
+// What a thread begins lists with.
+struct Beginning {
+    LikelySearch search;
+    Gathered centres;
+    std::vector<int32_t> listed;  // places
+};
+
 }  // namespace
+
+void begin_places(const CellStore& cells, const PlacedPoints& points, PlacedLists& lists,
+                  const CellRange& range, int64_t pairs, int threads) {
+    const int64_t k = lists.k();
+    parallel_for(
+        range.last - range.first, 1, threads,
+        [&] { return Beginning{LikelySearch(cells, k), Gathered(points), {}}; },
+        [&](int64_t c, Beginning& work) {
+            const int64_t cell = range.first + c, first = cells.bounds()[cell];
+            const int32_t* found = work.search.near_cell(cell, pairs);
+            for (int64_t a = 0; a < cells.size(cell); ++a, found += k) {
+                work.listed.clear();
+                for (int64_t s = 0; s < k && found[s] >= 0; ++s)
+                    work.listed.push_back(points.place(found[s]));
+                const int64_t count = static_cast<int64_t>(work.listed.size());
+                if (count == 0) {
+                    lists.begin(first + a, nullptr, nullptr, 0);
+                    continue;
+                }
+                // Valued as those that are offered later will be, to the last bit.
+                const int32_t own = static_cast<int32_t>(first + a);
+                work.centres.gather(work.listed.data(), count);
+                work.centres.compare(&own, &kInfinity, 0, 1, Gathered::panels_for(count));
+                const Hits hits = work.centres.hits(0);
+                for (int64_t s = 0; s < hits.count; ++s) hits.place[s] = work.listed[hits.place[s]];
+                lists.begin(first + a, hits.place, hits.value, hits.count);
+            }
+        });
+}
 
 void join_places(const PlacedPoints& points, PlacedLists& lists, int64_t first, int64_t last, int threads) {
     const int64_t grain = std::clamp((last - first) / (8 * int64_t{threads}), int64_t{64}, kFarApart);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cell_search.hpp"
 #include "cell_store.hpp"
 #include "large.hpp"
 #include "top_list.hpp"
@@ -32,21 +33,32 @@ class PlacedPoints {
     const float* centre(int64_t p) const { return h_.data() + p * width_; }                   // (d,)
     float part(int64_t p) const { return part_[p]; }        // less its error
     float level(int64_t p) const { return centre(p)[d_]; }  // likewise; beside its centre in memory
+    int32_t place(int64_t point) const { return place_[point]; }
 
   private:
     int64_t d_, width_;
-    LargeVector<float> x_, h_;  // (N, width) ×2; x empty if it is h
-    std::vector<float> part_;   // (N,)
+    std::vector<int32_t> place_;  // (N,)
+    LargeVector<float> x_, h_;    // (N, width) ×2; x empty if it is h
+    std::vector<float> part_;     // (N,)
+};
+
+// Who lists a place among the first of a list, by places: from whom, and at which rank, in any order.
+struct Listed {
+    std::vector<int64_t> first;  // (N + 1,)
+    LargeVector<int32_t> from;
+    LargeVector<uint16_t> rank;
 };
 
 // Lists in places that fill up, ascending by level − ⟨x, h⟩, then by place, and the links of a pass.
 class PlacedLists {
   public:
-    // From lists (N, k) of points in the order of the cells, −1 where they end; the first n_links of a list,
-    // by value, lead on.
-    PlacedLists(const CellStore& cells, const PlacedPoints& points, const int32_t* index, int64_t k,
-                int64_t n_links, int threads);
+    // Lists of k, each of which is to be begun before anything else; the first n_links of a list, by value,
+    // lead on.
+    PlacedLists(int64_t n, int64_t k, int64_t n_links);
     PlacedLists(PlacedLists&&) = default;
+
+    // The list of place p holds these at first.
+    void begin(int64_t p, const int32_t* place, const float* value, int64_t count);
 
     int64_t n() const { return n_; }
     int64_t k() const { return k_; }
@@ -79,6 +91,7 @@ class PlacedLists {
     LargeVector<float> value_;               // (N, k)
     std::vector<std::atomic<float>> limit_;  // (N,)
     std::vector<std::atomic_flag> locks_;    // each of the places that leave the same remainder
+    Listed listed_;                          // as of the last pass: new pages of memory cost more than it
     LargeVector<int32_t> links_;             // (N, most_links)
     std::vector<int32_t> n_all_, n_fresh_;   // (N,)
 
@@ -87,6 +100,10 @@ class PlacedLists {
     bool is_fresh(int64_t p, int64_t rank) const { return own(p)[rank] & 1; }
     void lower_limit(int64_t p);
 };
+
+// Begins the lists of the points of some cells with whom a search by cells is likely to find; pairs > k.
+void begin_places(const CellStore& cells, const PlacedPoints& points, PlacedLists& lists,
+                  const CellRange& range, int64_t pairs, int threads);
 
 // One pass over the links of the places first … last − 1. The same for any number of threads.
 void join_places(const PlacedPoints& points, PlacedLists& lists, int64_t first, int64_t last, int threads);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "take_below.hpp"
+
 #ifdef BVDT_BYTES
 #include <immintrin.h>
 #endif
@@ -25,11 +27,9 @@ BVDT_INLINE void screen_numbers_lanes(const ScreenRows& rows, const ScreenCentre
             if (!here.any()) continue;
             float value[kLanes];
             Part::at(value) = rest[r];
-            for (int64_t t = 0; t < kLanes; ++t) {
-                hits[r].value[hits[r].count] = value[t];
-                hits[r].place[hits[r].count] = static_cast<int32_t>(b * kLanes + t);
-                hits[r].count += value[t] < rows.limit[r];
-            }
+            Hits& to = hits[r];
+            to.count += take_below<Width>(value, rows.limit[r], static_cast<int32_t>(b * kLanes),
+                                          to.value + to.count, to.place + to.count);
         }
     }
 }
@@ -101,30 +101,6 @@ void add_byte_products(const FineRow&, float, const ScreenCentres&, float*) {}
 void screen_bytes(const ScreenRows&, const ScreenCentres&, Hits*) {}  // no bytes are made
 #endif
 
-// Four panels at once: a sum waits for its own last term, not for those of the others.
-template <int Width>
-BVDT_INLINE void multiply_panels_lanes(const float* x, const float* panels, const float* level,
-                                       int64_t n_panels, int64_t d, float* out) {
-    using Part = Lanes<float, Width>;
-    constexpr int64_t kTogether = 4;
-    for (int64_t first = 0; first < n_panels; first += kTogether) {
-        const float* panel[kTogether];
-        Part sum[kTogether];
-        for (int64_t b = 0; b < kTogether; ++b) {
-            const int64_t here = std::min(first + b, n_panels - 1);
-            panel[b] = panels + here * d * kLanes, sum[b] = Part::at(level + here * kLanes);
-        }
-        for (int64_t j = 0; j < d; ++j)
-            for (int64_t b = 0; b < kTogether; ++b) sum[b] += x[j] * Part::at(panel[b] + j * kLanes);
-        for (int64_t b = 0; b < std::min(kTogether, n_panels - first); ++b)
-            Part::at(out + (first + b) * kLanes) = sum[b];
-    }
-}
-BVDT_EACH_WIDTH(multiply_panels,
-                (const float* x, const float* panels, const float* level, int64_t n_panels, int64_t d,
-                 float* out),
-                (x, panels, level, n_panels, d, out))
-
 }  // namespace
 
 void screen(const ScreenRows& rows, const ScreenCentres& centres, Hits* hits) {
@@ -133,10 +109,6 @@ void screen(const ScreenRows& rows, const ScreenCentres& centres, Hits* hits) {
         screen_bytes(rows, centres, hits);
     else
         screen_numbers(rows, centres, hits);
-}
-
-void add_products(const float* x, const ScreenCentres& centres, float* out) {
-    multiply_panels(x, centres.panels, centres.level, centres.n_panels, centres.d, out);
 }
 
 void add_products(const FineRow& x, float step, const ScreenCentres& centres, float* out) {

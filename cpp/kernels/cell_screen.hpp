@@ -36,8 +36,7 @@ struct Hits {
 // Sets the hits of each row, by bytes if there are any; then a value may err as cell_bytes.hpp says.
 void screen(const ScreenRows& rows, const ScreenCentres& centres, Hits* hits);
 
-// out = level + ⟨x, h'⟩ of one row and all centres, (n_panels, 16); by bytes with the centres' step.
-void add_products(const float* x, const ScreenCentres& centres, float* out);
+// out = level + ⟨x, h'⟩ of one row and all centres in bytes, (n_panels, 16), with the centres' step.
 void add_products(const FineRow& x, float step, const ScreenCentres& centres, float* out);
 
 }  // namespace bvdt

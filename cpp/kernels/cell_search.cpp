@@ -25,6 +25,12 @@ BVDT_SIMD double product_with_difference(const double* x, const double* a, const
     return sum;
 }
 
+// out = a − b
+BVDT_SIMD void subtract(const float* a, const float* b, int64_t d, float* out) {
+    BVDT_INDEPENDENT_LOOP
+    for (int64_t j = 0; j < d; ++j) out[j] = a[j] - b[j];
+}
+
 // All rows of one group against the cells near to its home.
 struct CellSearch {
     const CellStore& cells;
@@ -35,13 +41,19 @@ struct CellSearch {
     FineRow delta_bytes;                            // ΔX of a cell likewise
     std::vector<int32_t> chosen, n_chosen;          // (cells, rows) rows to compare with a cell; (cells,)
     std::vector<Bracket> best;                      // (rows,)
-    std::vector<float> delta, level;                // (d,) ΔX of a cell; (panels, 16) its level + ⟨ΔX, h'⟩
+    std::vector<float> delta, moved;                // (d,) ΔX of a cell; (kRows, d) x' − ΔX
+    std::vector<float> level;                       // (panels, 16) a cell's in bytes + ⟨ΔX, h'⟩
     std::vector<float> hit_value;                   // (kRows, centres of a cell and a panel)
     std::vector<int32_t> hit_place;                 // likewise
     std::vector<std::pair<double, int32_t>> exact;  // whom a list is made of
 
     CellSearch(const CellStore& c, const CellRows& r, int64_t k_)
-        : cells(c), rows(r), scores(c, r), k(k_), delta(static_cast<size_t>(c.points.d)) {}
+        : cells(c),
+          rows(r),
+          scores(c, r),
+          k(k_),
+          delta(static_cast<size_t>(c.points.d)),
+          moved(delta.size() * kRows) {}
 
     void run(const RowGroup& group, int64_t pairs, const NeighborLists& lists) {
         const int64_t n_rows = group.n_rows;
@@ -53,7 +65,8 @@ struct CellSearch {
         }
     }
 
-    // Whom the rows are likely to list, by what is known of them and in any order, (n_rows, k).
+    // Whom the rows are likely to list, by what is known of them and in any order, (n_rows, k); −1 after
+    // them.
     void run(const RowGroup& group, int64_t pairs, int32_t* listed) {
         find(group, pairs);
         for (int64_t a = 0; a < group.n_rows; ++a) write_likely(group.items[a], a, listed + a * k);
@@ -104,9 +117,11 @@ struct CellSearch {
                     tile.quad[r] = bytes.quad.data() + a * quads(d);
                     tile.scale[r] = bytes.step[a] * cells.bytes.step[to];
                     tile.zero[r] = -kZero * bytes.sum[a];
+                } else {
+                    tile.x[r] = moved.data() + r * d;
+                    subtract(scores.x.data() + a * d, delta.data(), d, moved.data() + r * d);
                 }
                 part[r] = scores.row_part[a] - along + constant - error[r];
-                tile.x[r] = scores.x.data() + a * d;
                 tile.limit[r] = first + r < n_here ? limit(a, part[r]) : -kInfinity;
                 hits[r] = {hit_value.data() + r * room(centres), hit_place.data() + r * room(centres), 0};
             }
@@ -123,24 +138,23 @@ struct CellSearch {
 
     static int64_t room(const ScreenCentres& centres) { return (centres.n_panels + 1) * kLanes; }
 
-    // With ⟨ΔX, h'⟩ in the level: x' is the same for all cells then.
+    // A row is x' − ΔX from the cell's mean. In bytes it is x' for all cells, and ⟨ΔX, h'⟩ is in the level.
     ScreenCentres centres_of(int64_t c, int64_t to) {
         const int64_t d = cells.points.d, n_panels = cells.n_panels(to), first = cells.first_panel[to];
         const float* lanes = scores.delta_x.data() + c / kLanes * d * kLanes + c % kLanes;
         for (int64_t j = 0; j < d; ++j) delta[j] = lanes[j * kLanes];
-        level.resize(static_cast<size_t>(n_panels * kLanes));
         ScreenCentres centres{nullptr, nullptr, cells.level.data() + first * kLanes, n_panels, d};
         if (cells.bytes.empty()) {
             centres.panels = cells.panels_of(to);
-            add_products(delta.data(), centres, level.data());
         } else {
+            level.resize(static_cast<size_t>(n_panels * kLanes));
             centres.bytes = cells.bytes.panels.data() + first * quads(d) * kLanes * kQuad;
             delta_bytes.round(delta.data(), d);
             add_products(delta_bytes, cells.bytes.step[to], centres, level.data());
             const float* slack = cells.bytes.slack.data() + first * kLanes;
             for (int64_t b = 0; b < n_panels * kLanes; ++b) level[b] -= slack[b];
+            centres.level = level.data();
         }
-        centres.level = level.data();
         hit_value.resize(static_cast<size_t>(kRows * room(centres))), hit_place.resize(hit_value.size());
         return centres;
     }
@@ -184,7 +198,9 @@ struct CellSearch {
             if (best[a].begin()[s] != own) exact.emplace_back(best[a].likely(s), best[a].begin()[s]);
         const auto kept = exact.begin() + std::min(k, static_cast<int64_t>(exact.size()));
         std::nth_element(exact.begin(), kept, exact.end());
+        int32_t* const end = listed + k;
         for (auto item = exact.begin(); item != kept; ++item) *listed++ = item->second;
+        std::fill(listed, end, -1);
     }
 
     int32_t own_of(int64_t i) const { return rows.own ? rows.own[i] : static_cast<int32_t>(i); }
@@ -235,16 +251,24 @@ void search_cells(const CellStore& cells, const CellRange& range, int64_t pairs,
     search_cells(cells, rows, groups, pairs, lists, threads);
 }
 
-void likely_neighbors(const CellStore& cells, const CellRange& range, int64_t pairs, int64_t k,
-                      int32_t* listed, int threads) {
-    const CellRows rows{cells.points, cells.u, nullptr};
-    parallel_for(
-        range.last - range.first, 1, threads, [&] { return CellSearch(cells, rows, k); },
-        [&](int64_t c, CellSearch& search) {
-            const int64_t home = range.first + c;
-            search.run(RowGroup{cells.items(home), cells.size(home), home}, pairs,
-                       listed + cells.bounds()[home] * k);
-        });
+struct LikelySearch::Work {
+    CellRows rows;
+    CellSearch search;  // refers to them
+    std::vector<int32_t> listed;
+
+    Work(const CellStore& cells, int64_t k) : rows{cells.points, cells.u, nullptr}, search(cells, rows, k) {}
+};
+
+LikelySearch::LikelySearch(const CellStore& cells, int64_t k) : work_(std::make_unique<Work>(cells, k)) {}
+LikelySearch::LikelySearch(LikelySearch&&) noexcept = default;
+LikelySearch::~LikelySearch() = default;
+
+const int32_t* LikelySearch::near_cell(int64_t cell, int64_t pairs) {
+    CellSearch& search = work_->search;
+    const RowGroup group{search.cells.items(cell), search.cells.size(cell), cell};
+    work_->listed.resize(static_cast<size_t>(group.n_rows * search.k));
+    search.run(group, pairs, work_->listed.data());
+    return work_->listed.data();
 }
 
 }  // namespace bvdt

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "cell_scores.hpp"
 #include "neighbors.hpp"
@@ -29,9 +30,19 @@ void search_cells(const CellStore& cells, const CellRows& rows, const RowGroups&
 void search_cells(const CellStore& cells, const CellRange& range, int64_t pairs, const NeighborLists& lists,
                   int threads);
 
-// Whom the cells' own points are likely to list, by estimates: (N, k) in the order of the cells, each row in
-// any order; places that nobody takes are left as they are.
-void likely_neighbors(const CellStore& cells, const CellRange& range, int64_t pairs, int64_t k,
-                      int32_t* listed, int threads);
+// Whom the points of a cell are likely to list, by estimates.
+class LikelySearch {
+  public:
+    LikelySearch(const CellStore& cells, int64_t k);
+    LikelySearch(LikelySearch&&) noexcept;
+    ~LikelySearch();
+
+    // (size of the cell, k) points, in any order, −1 after the last; until the next call.
+    const int32_t* near_cell(int64_t cell, int64_t pairs);
+
+  private:
+    struct Work;
+    std::unique_ptr<Work> work_;
+};
 
 }  // namespace bvdt

@@ -22,6 +22,10 @@ struct RowsAndCentres {
     int64_t d;
 };
 
+// Writes the k best of one row's candidates, all that are not −1, ascending by their estimates.
+void rank_row(const RowsAndCentres& points, int64_t i, const int32_t* index, const double* estimate,
+              int64_t count, bool is_bound, const TopList<double>& best);
+
 // Writes the k best of the rows order[0 … count − 1], which need few reads where rows that stand side by side
 // in `order` have the same candidates.
 void rank_exactly(const RowsAndCentres& points, const Candidates& found, const int32_t* order, int64_t count,

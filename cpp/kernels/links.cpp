@@ -40,6 +40,24 @@ void weigh_lists(const double* divergences, int64_t n, int64_t k, double fall, i
     });
 }
 
+int64_t linked_parts(const int32_t* listed, int64_t n, int64_t k, int32_t* part) {
+    std::iota(part, part + n, 0);  // each point's way to the first point of its part
+    const auto first_of = [&](int32_t i) {
+        while (part[i] != i) i = part[i] = part[part[i]];
+        return i;
+    };
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t e = i * k; e < (i + 1) * k; ++e) {
+            if (listed[e] < 0) continue;
+            const int32_t one = first_of(static_cast<int32_t>(i)), other = first_of(listed[e]);
+            part[std::max(one, other)] = std::min(one, other);
+        }
+    int32_t count = 0;
+    for (int64_t i = 0; i < n; ++i)  // a way leads to a point before, whose number is there already
+        part[i] = part[i] == i ? count++ : part[part[i]];
+    return count;
+}
+
 void Links::make_room() {
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
     column_.resize(static_cast<size_t>(first_.back())), weight_.resize(column_.size());

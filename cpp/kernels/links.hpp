@@ -21,6 +21,10 @@ struct ListWeights {
 void weigh_lists(const double* divergences, int64_t n, int64_t k, double fall, int32_t total,
                  const ListWeights& out, int threads);
 
+// part[i] ← number of point i's connected part, where lists (n, k), −1 for nobody, link points both ways;
+// parts are numbered by their first points. Their number.
+int64_t linked_parts(const int32_t* listed, int64_t n, int64_t k, int32_t* part);
+
 class Links {
   public:
     // From lists in the points' own numbers, −1 for nobody: row i is the list of point order[i]. Every weight

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#ifdef __linux__
+#include <unistd.h>
+#endif
+
 #include "large.hpp"
 #include "parallel.hpp"
 #include "platform.hpp"
@@ -11,10 +15,29 @@ namespace {
 
 constexpr int64_t kPad =
     8;  // columns are filled up to a multiple of so many, 16 at least: eight alone take as long
-constexpr int64_t kAtOnce = 32;       // columns whose sums stay in registers
-constexpr int64_t kSoon = 16;         // entries ahead whose rows are asked for
-constexpr int64_t kRows = 128;        // per turn of a thread
-constexpr int64_t kCached = 1 << 19;  // numbers of all columns
+constexpr int64_t kAtOnce = 32;         // columns whose sums stay in registers
+constexpr int64_t kSoon = 16;           // entries ahead whose rows are asked for
+constexpr int64_t kRows = 128;          // per turn of a thread
+constexpr int64_t kCached = 1 << 19;    // numbers of all columns
+constexpr int64_t kLine = 64;           // bytes: a row of a part's columns, at least
+constexpr int64_t kThreaded = 1 << 20;  // multiplications, half a millisecond, from which on threads pay
+
+// Of a core's second cache, bytes.
+int64_t core_cache() {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    static const int64_t told = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    if (told > 0) return told;
+#endif
+    return 1 << 20;
+}
+
+// How many columns of four matrices of n rows a core's cache holds: whole lines, one at least and two at
+// most.
+template <typename T>
+int64_t columns_at_once(int64_t n) {
+    constexpr int64_t line = kLine / static_cast<int64_t>(sizeof(T));
+    return std::clamp<int64_t>(core_cache() / (4 * std::max<int64_t>(n, 1) * kLine), 1, 2) * line;
+}
 
 // All columns, `stride` numbers per row.
 struct Step {
@@ -87,7 +110,7 @@ BVDT_SIMD void step_part(const Step& s, int64_t column, int64_t count, int64_t f
         step_columns<true>(s, column, count, first, last);
 }
 
-// SomeColumns first … first + count − 1 of the m of a matrix.
+// Columns first … first + count − 1 of the m of a matrix.
 struct SomeColumns {
     int64_t first, count, m;
 };
@@ -160,27 +183,46 @@ void recur_some(const WalkParts& walk, const Recurrence& recurrence, const Large
 
 }  // namespace
 
+// Parts of the columns, as below: what is read again and again stays in a core's cache.
 void multiply_walk(const ExactWalkParts& walk, const double* v, double* out, int64_t m, int threads) {
-    const int64_t n = walk.links.n;
-    LargeVector<double> scaled(static_cast<size_t>(n * m)), far(scaled.size());
-    for (int64_t i = 0; i < n; ++i)
-        for (int64_t c = i * m; c < (i + 1) * m; ++c) scaled[c] = walk.scale[i] * v[c];
-    multiply_sparse(walk.links, v, out, m, threads);
-    for (size_t t = 0; t < walk.trees.size(); ++t) {
-        walk.trees[t]->apply(scaled.data(), far.data(), m, false, threads);
-        for (int64_t i = 0; i < n; ++i) {
-            const double by = walk.share[t] * walk.scale[i];
-            for (int64_t c = i * m; c < (i + 1) * m; ++c) out[c] += by * far[c];
+    const int64_t n = walk.links.n, each = columns_at_once<double>(n);
+    struct Part {
+        LargeVector<double> own, scaled, near, far;
+    };
+    const auto room = [&] {
+        const size_t size = static_cast<size_t>(n * std::min(each, m));
+        return Part{LargeVector<double>(size), LargeVector<double>(size), LargeVector<double>(size),
+                    LargeVector<double>(size)};
+    };
+    if (walk.links.indptr[n] * m < kThreaded) threads = 1;
+    parallel_for<BriefTeam>((m - 1) / each + 1, 1, threads, room, [&](int64_t part, Part& work) {
+        const int64_t first = part * each, count = std::min(each, m - first);
+        for (int64_t i = 0; i < n; ++i)
+            for (int64_t c = 0; c < count; ++c) {
+                const double value = v[i * m + first + c];
+                work.own[i * count + c] = value, work.scaled[i * count + c] = walk.scale[i] * value;
+            }
+        multiply_sparse(walk.links, work.own.data(), work.near.data(), count, 1);
+        for (size_t t = 0; t < walk.trees.size(); ++t) {
+            walk.trees[t]->apply(work.scaled.data(), work.far.data(), count, false, 1);
+            for (int64_t i = 0; i < n; ++i) {
+                const double by = walk.share[t] * walk.scale[i];
+                for (int64_t c = i * count; c < (i + 1) * count; ++c) work.near[c] += by * work.far[c];
+            }
         }
-    }
+        for (int64_t i = 0; i < n; ++i) std::copy_n(work.near.data() + i * count, count, out + i * m + first);
+    });
 }
 
-// SomeColumns do not need each other. Where they stay in a core's cache, each thread has some for all steps;
-// else threads share the rows of every step.
+// Columns do not need each other. Where all are few, a thread takes as many as its core's cache holds through
+// all steps; else threads share the rows of every step.
 void recur(const WalkParts& walk, const Recurrence& recurrence, float* y, int threads) {
     const int64_t m = recurrence.m;
-    const bool cached = walk.links.n * m <= kCached;
-    const int64_t parts = cached ? std::min<int64_t>(threads, (m - 1) / (2 * kPad) + 1) : 1;
+    const int64_t n = walk.links.n;
+    const bool cached = n * m <= kCached;
+    const int64_t least = kLine / static_cast<int64_t>(sizeof(float));
+    const int64_t parts_of_a_line = (m - 1) / least + 1, fewer = (m - 1) / columns_at_once<float>(n) + 1;
+    const int64_t parts = cached ? std::max(fewer, std::min<int64_t>(threads, parts_of_a_line)) : 1;
     const int inside = cached ? 1 : threads;
     LargeVector<float> by;  // (trees, N) ω_t·C
     for (const float share : walk.share)

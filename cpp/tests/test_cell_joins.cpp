@@ -35,12 +35,17 @@ struct Case {
           cells(p.dense(), p.u.data(), p.w.data(), order.data(), bounds.data(),
                 static_cast<int64_t>(bounds.size()) - 1, 2),
           points(cells, 2),
-          listed(static_cast<size_t>(n * k_), -1),
           k(k_) {
-        likely_neighbors(cells, {0, cells.n}, 20, k, listed.data(), 2);
+        LikelySearch search(cells, k);
+        for (int64_t cell = 0; cell < cells.n; ++cell) {
+            const int32_t* found = search.near_cell(cell, 20);
+            listed.insert(listed.end(), found, found + cells.size(cell) * k);
+        }
     }
     PlacedLists lists(int64_t n_links, int threads) const {
-        return {cells, points, listed.data(), k, n_links, threads};
+        PlacedLists begun(p.n, k, n_links);
+        begin_places(cells, points, begun, {0, cells.n}, 20, threads);
+        return begun;
     }
     // Places in the lists, (N, k).
     std::vector<int32_t> read(const PlacedLists& lists) const {

@@ -315,6 +315,17 @@ class CellLists:
         estimate: _F,  # (n, k) written, ascending: no divergence is below it
         threads: int,
     ) -> None: ...
+    def rank(
+        self,
+        x: _F,  # (N, d) as the points were lifted
+        h: _F,  # (N, d)
+        u: _F,  # (N,)
+        w: _F,  # (N,)
+        is_bound: bool,  # whether no divergence is below its estimate
+        index: _I,  # (N, k') written: the best of every list
+        divergence: _F,  # (N, k') written
+        threads: int,
+    ) -> None: ...
 
 class Cells:
     """Dense points packed cell by cell; keeps x, h, u and w, and copies of the rest."""
@@ -329,6 +340,13 @@ class Cells:
         bounds: _L,  # (n_cells + 1,) cell c is order[bounds[c] : bounds[c + 1]]
         threads: int,
     ) -> None: ...
+    def read_from(
+        self,
+        x: _F,  # (N, d) a copy of the points
+        h: _F,  # (N, d)
+    ) -> None:
+        """Values are looked up there from now on."""
+
     def search(
         self,
         first: int,  # cells first … last − 1, whose points' lists are written
@@ -336,14 +354,6 @@ class Cells:
         pairs: int,  # centres, at least, that a point is compared with
         index: _I,  # (N, k)
         divergence: _F,  # (N, k)
-        threads: int,
-    ) -> None: ...
-    def search_likely(
-        self,
-        first: int,  # as in search
-        last: int,
-        pairs: int,
-        index: _I,  # (N, k) who is likely to be near, rows in the cells' order, each in any order
         threads: int,
     ) -> None: ...
     def search_rows(
@@ -362,10 +372,22 @@ class Cells:
     ) -> None: ...
     def lists(
         self,
-        listed: _I,  # (N, k) lists of the cells' points, in the cells' order, −1 where they end
-        n_links: int,  # of a list's places, which lead on
+        k: int,  # places in a list of each of the cells' points
+        n_links: int,  # of these, which lead on
         threads: int,
-    ) -> CellLists: ...
+    ) -> CellLists:
+        """Lists that are to be begun."""
+
+    def begin(
+        self,
+        lists: CellLists,
+        first: int,  # cells first … last − 1, the next ones
+        last: int,
+        pairs: int,  # centres, at least, that a point is compared with
+        threads: int,
+    ) -> None:
+        """The lists of these cells' points hold at first whom estimates tell to be near."""
+
     @property
     def by_bytes(self) -> bool:
         """Whether this CPU screens centres in bytes."""
@@ -566,6 +588,12 @@ def weigh_lists(
     threads: int,
 ) -> None:
     """weights ← total·S_ij in whole numbers that sum to the total; Σ_j S_ij·d_ij and Σ_j S_ij·log S_ij."""
+
+def linked_parts(
+    listed: _I,  # (N, k), −1 for nobody
+    part: _I,  # out (N,)
+) -> int:
+    """part ← number of each point's connected part, by its first point; returns how many there are."""
 
 class Links:
     """The near field's sparse matrix in a tree's order; owns all it reads."""

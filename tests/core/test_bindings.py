@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from bvdt import _core
-from helpers.binding_calls import CALLS, NODES, D, N, int32
+from helpers.binding_calls import CALLS, NODES, D, K, N, int32
 from helpers.properties import examples
 
 BIG, HUGE = 2**31 - 1, 2**62
@@ -139,6 +139,10 @@ OWN = {
         "cost": [shorter],
         "logs": [shorter],
     },
+    "linked_parts": {
+        "listed": [put((0, 0), -2), put((1, 2), N), put((2, 1), BIG)],
+        "part": [shorter],
+    },
     "Links": {
         "listed": [put((0, 0), -2), put((1, 2), N), put((2, 1), BIG), shorter],
         "weights": [put((0, 0), -1), put((1, 2), 1 << 30), shorter, narrower],
@@ -261,13 +265,13 @@ OWN = {
         "last": [always(-1), always(3), always(HUGE)],
         "pairs": [always(3), always(0), always(-HUGE)],
     },
-    "Cells.search_likely": {
-        "index": [shorter],
-        "first": [always(-1), always(3)],
+    "Cells.begin": {
+        "first": [always(-1), always(1), always(3)],
         "last": [always(-1), always(3), always(HUGE)],
-        "pairs": [always(3), always(0), always(-HUGE)],
+        "pairs": [always(K), always(0), always(-HUGE)],
     },
-    "Cells.lists": {"listed": JOINED["listed"], "n_links": [always(0), always(-HUGE)]},
+    "Cells.read_from": {"x": [shorter, narrower], "h": [shorter, narrower]},
+    "Cells.lists": {"k": [always(0), always(N + 1), always(HUGE)], "n_links": [always(0), always(-HUGE)]},
     "CellLists.link": {},
     "CellLists.join": {
         "first": [always(-1), always(N + 1)],
@@ -278,6 +282,9 @@ OWN = {
         "index": [shorter, narrower],
         "estimate": [shorter, narrower],
     },
+    "CellLists.rank": PER_POINT
+    | LISTS
+    | {"x": [shorter, narrower], "h": [shorter, narrower]},
     "Cells.search_rows": LISTS
     | CUT
     | {"u": [shorter], "own": [shorter], "home": [put(0, -1), put(1, 2), put(0, BIG), shorter]}
@@ -422,6 +429,25 @@ def test_memory_that_is_not_there_is_an_exception(name, threads):
     """Scratch of the size of d, asked for by each thread: MemoryError, not the end of the process."""
     with pytest.raises(MemoryError):
         CALLS[name].run(**CALLS[name].arguments() | {"d": 2**58, "threads": threads})
+
+
+def test_lists_that_were_not_begun_are_refused():
+    cells = _core.Cells(**CALLS["Cells"].arguments())
+    lists = cells.lists(K, 2, 1)
+    cells.begin(lists, 0, 1, K + 3, 1)  # one of two
+    index, divergence = np.zeros((N, K), np.int32), np.zeros((N, K))
+    points = [CALLS["Cells"].arguments()[name] for name in ("x", "h", "u", "w")]
+    for use in (
+        lambda: lists.link(1),
+        lambda: lists.join(0, N, 1),
+        lambda: lists.read(np.arange(N, dtype=np.int32), index, divergence, 1),
+        lambda: lists.rank(*points, True, index, divergence, 1),
+        lambda: cells.begin(lists, 0, 2, K + 3, 1),
+    ):
+        with pytest.raises(ValueError, match=r"begun; those of 1 are|cells in 1…2"):
+            use()
+    cells.begin(lists, 1, 2, K + 3, 1)
+    lists.link(1)
 
 
 def test_build_info():

@@ -1,5 +1,7 @@
 """NearestNeighbors and KNeighborsTransformer against scikit-learn's, and in its pipelines."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -122,3 +124,17 @@ def test_what_is_refused_is_named():
         bvdt.KNeighborsTransformer(mode="far").fit_transform(DIGITS)
     with pytest.raises(ValueError, match="recall needs a number above 0"):
         bvdt.NearestNeighbors(recall=2).fit(DIGITS)
+
+
+@pytest.mark.parametrize("n_features", [5, 80])  # compared as they are, and projected
+def test_a_fitted_search_is_stored(n_features, monkeypatch):
+    monkeypatch.setattr(search, "ALL_PAIRS", 1000)
+    X = np.random.default_rng(0).normal(size=(3000, n_features))
+    model = bvdt.NearestNeighbors(5, recall=0.9, random_state=0).fit(X)
+    before, after = pickle.dumps(model), (model.kneighbors(), pickle.dumps(model))[1]
+    for stored in (before, after):
+        copy = pickle.loads(stored)
+        for query in (None, X[:20] + 0.1):
+            for mine, other in zip(copy.kneighbors(query), model.kneighbors(query), strict=True):
+                assert_array_equal(mine, other)
+        assert copy.recall_ == model.recall_

@@ -164,6 +164,10 @@ def weigh_lists() -> Arguments:
     return {"divergences": divergences, "fall": 3.0, "total": 1000} | out | {"threads": 2}
 
 
+def linked_parts() -> Arguments:
+    return {"listed": links()["listed"], "part": np.zeros(N, np.int32)}
+
+
 def links() -> Arguments:
     index = np.stack([(np.arange(N) + step) % N for step in (1, 2, 5)], axis=1).astype(np.int32)
     index[3, 1:] = -1
@@ -438,24 +442,33 @@ def search_cells(**arguments: Any) -> None:
     _core.Cells(**cells()).search(**arguments)
 
 
-def cells_search_likely() -> Arguments:
-    return {name: value for name, value in cells_search().items() if name != "divergence"}
+def cells_read_from() -> Arguments:
+    return _points(False)
 
 
-def search_likely(**arguments: Any) -> None:
-    _core.Cells(**cells()).search_likely(**arguments)
+def read_cells_from(**arguments: Any) -> None:
+    _core.Cells(**cells()).read_from(**arguments)
 
 
 def cells_lists() -> Arguments:
-    return {"listed": join_neighbors()["listed"], "n_links": 2, "threads": 2}
+    return {"k": K, "n_links": 2, "threads": 2}
 
 
 def make_lists(**arguments: Any) -> Any:
     return _core.Cells(**cells()).lists(**arguments)
 
 
+def cells_begin() -> Arguments:
+    return {"lists": make_lists(**cells_lists()), "first": 0, "last": 2, "pairs": 6, "threads": 2}
+
+
+def begin_lists(**arguments: Any) -> Any:
+    _core.Cells(**cells()).begin(**arguments)
+    return arguments["lists"]
+
+
 def link_lists(**arguments: Any) -> None:
-    make_lists(**cells_lists()).link(**arguments)
+    begin_lists(**cells_begin()).link(**arguments)
 
 
 def lists_join() -> Arguments:
@@ -463,9 +476,17 @@ def lists_join() -> Arguments:
 
 
 def join_lists(**arguments: Any) -> None:
-    lists = make_lists(**cells_lists())
+    lists = begin_lists(**cells_begin())
     lists.link(2)
     lists.join(**arguments)
+
+
+def lists_rank() -> Arguments:
+    return _points(False) | _levels(False) | {"is_bound": True} | _lists() | {"threads": 2}
+
+
+def rank_lists(**arguments: Any) -> None:
+    begin_lists(**cells_begin()).rank(**arguments)
 
 
 def lists_read() -> Arguments:
@@ -474,7 +495,7 @@ def lists_read() -> Arguments:
 
 
 def read_lists(**arguments: Any) -> None:
-    make_lists(**cells_lists()).read(**arguments)
+    begin_lists(**cells_begin()).read(**arguments)
 
 
 def cells_search_rows() -> Arguments:
@@ -519,6 +540,7 @@ CALLS: dict[str, Call] = {
     "CoarsestProduct.probabilities": Call(coarsest_probabilities, lambda: _nodes("size")),
     "CoarsestProduct.symmetric": Call(apply_symmetric, lambda: columns() | {"transpose": True}),
     "weigh_lists": Call(_core.weigh_lists, weigh_lists),
+    "linked_parts": Call(_core.linked_parts, linked_parts),
     "Links": Call(_core.Links, links),
     "Links.multiply": Call(multiply_links, links_multiply),
     "Links.step": Call(step_links, links_step),
@@ -557,10 +579,12 @@ CALLS: dict[str, Call] = {
     "rank_exactly": Call(_core.rank_exactly, rank_exactly),
     "Cells": Call(_core.Cells, cells),
     "Cells.search": Call(search_cells, cells_search),
-    "Cells.search_likely": Call(search_likely, cells_search_likely),
+    "Cells.begin": Call(begin_lists, cells_begin),
+    "Cells.read_from": Call(read_cells_from, cells_read_from),
     "Cells.lists": Call(make_lists, cells_lists),
     "CellLists.link": Call(link_lists, lambda: {"threads": 2}),
     "CellLists.join": Call(join_lists, lists_join),
     "CellLists.read": Call(read_lists, lists_read),
+    "CellLists.rank": Call(rank_lists, lists_rank),
     "Cells.search_rows": Call(search_rows, cells_search_rows),
 }

@@ -92,3 +92,32 @@ def test_a_stored_operator_has_points_of_its_own(tmp_path):
     expected, query = op.extend(X[:2] + 0.1).toarray(), X[:2] + 0.1
     X *= 2
     assert_array_equal(bvdt.load(tmp_path / "walk.bvdt").extend(query).toarray(), expected)
+
+
+@pytest.mark.parametrize("n_points", [400, 4000])  # all pairs, and cells
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_neighbours_of_shared_points(n_points, side):
+    X = blobs(n_points)
+    shared, copied = (bvdt.NearestNeighbors(5, side=side, random_state=0) for _ in range(2))
+    shared.fit(X), copied.fit(np.asfortranarray(X))
+    assert shared._index.lifted.shared
+    assert not copied._index.lifted.shared
+    query = X[:50] + 0.1
+    before = shared.kneighbors()
+    assert_allclose(before[0], copied.kneighbors()[0], rtol=1e-6)
+    assert_allclose(shared.kneighbors(query)[0], copied.kneighbors(query)[0], rtol=1e-6)
+    X *= 3  # points were copied for the query
+    assert_allclose(shared.kneighbors(query)[0], copied.kneighbors(query)[0], rtol=1e-6)
+    assert_array_equal(shared.kneighbors()[1], before[1])
+
+
+@pytest.mark.parametrize("n_points", [400, 4000])
+@pytest.mark.parametrize("ask", ["own", "new", "longer"])
+def test_neighbours_of_points_that_were_changed_are_refused(n_points, ask):
+    X = blobs(n_points)
+    nearest = bvdt.NearestNeighbors(5, random_state=0).fit(X)
+    if ask == "longer":
+        nearest.kneighbors()
+    X[17, 2] += 1.0
+    with pytest.raises(ValueError, match=r"X needs the values that it was lifted with.*rows 0 to"):
+        nearest.kneighbors(*{"own": (None,), "new": (X[:2],), "longer": (None, 9)}[ask])

@@ -102,10 +102,29 @@ def test_threads_do_not_matter(links_are_cheap):
 
 def test_links_that_lead_nowhere_are_given_up(links_are_cheap, monkeypatch):
     """Lists that stay as poor as they begin: the search compares as many as it takes without links."""
-    monkeypatch.setattr(LinkedLists, "join", lambda self, progress=False: None)
+    monkeypatch.setattr(LinkedLists, "join", lambda *_: None)
     lifted = lift(groups(4000, 6), "squared_euclidean")
     index = NeighbourIndex(lifted, 10, np.random.default_rng(0), recall=0.97)
     assert true_recall(lifted, index) >= 0.96
+
+
+def test_a_pass_ends_when_it_is_enough(monkeypatch):
+    """After a part of the points, spread over all cells; whole passes find more, and its parts the same."""
+    monkeypatch.setattr("bvdt.neighbours.cells.CELL", 10)
+    lifted = lift(groups(3000, 8), "squared_euclidean")
+    cells = CellIndex.of(lifted, None, np.random.default_rng(0), 2)
+    truth = Truth.by_cells(cells, 10, np.random.default_rng(1))
+    found, parts = {}, (1, 4, links._PARTS)
+    for n_parts in parts:
+        lists, asked = LinkedLists(cells, 16, 16, 60), iter(range(1, links._PARTS))
+        before = lists.hits(truth).mean()
+        lists.join(False, lambda asked=asked, n_parts=n_parts: next(asked) == n_parts)
+        found[n_parts] = lists.hits(truth).mean()
+    assert before < found[1] < found[4] < found[links._PARTS]
+    whole = LinkedLists(cells, 16, 16, 60)
+    whole.join()
+    assert whole.hits(truth).mean() == found[links._PARTS]
+    assert found[4] - before > 0.6 * (found[links._PARTS] - before)
 
 
 def test_few_points_need_no_links():

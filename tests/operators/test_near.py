@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 import bvdt
 from bvdt import _core
@@ -139,7 +142,8 @@ def test_equal_points_beyond_one_chunk(monkeypatch):
 
 @pytest.mark.parametrize("name", ["squared_euclidean", "gid"])
 def test_divergences_are_found_again(name, monkeypatch):
-    """Not held for dense points: the same as the search's, in batches, and +∞ where there is nobody."""
+    """Not held for many dense points: the search's again, in batches, and +∞ where there is nobody."""
+    monkeypatch.setattr(bvdt.operators.near_field, "_HELD", 0)
     monkeypatch.setattr(bvdt.operators.near_field, "_ROWS", 7)
     lifted = random_lifted(name, 60, np.random.default_rng(3))
     near = NearField.of(lifted, 5, np.random.default_rng(0))
@@ -214,3 +218,17 @@ def test_text(data_folder):
     near = NearField.of(lifted, 10, np.random.default_rng(0))
     _, d = true_neighbors(lifted, 10)
     assert_allclose(near.divergences, d, rtol=1e-4)
+
+
+@given(st.integers(1, 40), st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_parts_are_those_of_the_graph(n_points, k, seed):
+    """SciPy's connected components, numbered by their first points; −1 is nobody, also inside a list."""
+    rng = np.random.default_rng(seed)
+    indices = np.where(rng.random((n_points, k)) < 0.6, -1, rng.integers(n_points, size=(n_points, k)))
+    near = NearField(indices.astype(np.int32), np.where(indices < 0, np.inf, 1.0))
+    graph = np.zeros((n_points, n_points))
+    row, column = np.nonzero(indices >= 0)
+    graph[row, indices[row, column]] = 1
+    _, expected = connected_components(graph, directed=False)
+    _, first = np.unique(expected, return_index=True)
+    assert_array_equal(near.parts, np.argsort(np.argsort(first))[expected])

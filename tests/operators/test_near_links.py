@@ -15,6 +15,12 @@ from helpers.engine_cases import random_lifted, random_tree
 N = 300
 
 
+@pytest.fixture(autouse=True)
+def as_for_many_points(monkeypatch):
+    """Divergences that a search found are not held; ``lists`` has those that are."""
+    monkeypatch.setattr(bvdt.operators.near_field, "_HELD", 0)
+
+
 def lists(rng, k, lonely=()):
     """Random lists without the point itself; some with fewer than k, and none for the lonely."""
     indices = np.stack([rng.choice(np.delete(np.arange(N), i), k, replace=False) for i in range(N)])

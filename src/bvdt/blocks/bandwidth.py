@@ -4,7 +4,7 @@
          ``NEIGHBOURS`` points. Equal points count as one, as rows and as neighbours: a point with a thousand
          twins has one neighbour there, and β follows the distances between different points.
          Entropy never falls as β grows (the bound is a maximum of lines in 1/β), so this is a root of a
-         monotone function, found by Newton's steps in log β that a bracket holds.
+         monotone function, found by Newton's steps of its logarithm in log β that a bracket holds.
 "learn"  β that maximises the bound of Eq. (18) together with its constant. As a dispersion model
          (Jørgensen 1987) the kernel of Eq. (15) is  β^{−d/2}·exp(−d_φ(x, μ)/β)·a(x): exact for the squared
          Euclidean and Mahalanobis divergences, where β is the paper's σ², the saddle-point form for the
@@ -81,7 +81,9 @@ def bandwidth_for_entropy(target: float, mean_divergence: Float, curve: Callable
     while True:
         here = curve(float(np.exp(at)))
         low, high = (low, at) if here.entropy > target else (at, high)
-        step = (target - here.entropy) / max(here.entropy_slope, 1e-300)
+        # By the logarithm: entropy grows like a power of β where it is small.
+        entropy = max(here.entropy, 1e-300)
+        step = np.log(target / entropy) * entropy / max(here.entropy_slope, 1e-300)
         if abs(step) < _CLOSE or high - low < _CLOSE:
             return float(np.exp(np.clip(at + step, low, high)))
         at = at + step if low < at + step < high else (low + high) / 2

@@ -10,7 +10,7 @@ is zero, and u = d_φ(x', e). Either way d_ii = 0 leaves w = ⟨x, h⟩ − u, w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,13 @@ class Lifted:
             assert self.lifting is not None
             refuse_change(self.X, self.u, self.lifting.divergence)
         return self
+
+    def held(self) -> Lifted:
+        """Itself, or with a copy of the user's own array, which is no longer needed then."""
+        if not self.shared:
+            return self
+        X = self.unchanged().X.copy()
+        return replace(self, X=X, H=X, shared=False)
 
     @property
     def n_values(self) -> int:

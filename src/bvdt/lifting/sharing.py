@@ -47,5 +47,5 @@ def refuse_change(X: Float, u: Float, divergence: BregmanDivergence) -> None:
             raise ValueError(
                 f"X needs the values that it was lifted with, as {X.nbytes >> 20} MiB are not copied; "
                 f"rows {rows.start} to {rows.stop - 1} have others "
-                "(transition_matrix(X.copy(), ...) holds points of its own)"
+                "(pass X.copy() where X is to change later)"
             )

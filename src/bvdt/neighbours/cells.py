@@ -7,7 +7,7 @@ fewer (:mod:`.projection`), and the best of those ranked again by the divergence
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,9 +56,33 @@ class CellIndex:
         """The centres cut into cells of at most ``CELL``, as they are or projected."""
         projection, points = (None, lifted) if projected is None else projected
         order, bounds = cut_into_chunks(points, CELL, rng, n_jobs)
+        return cls._packed(lifted, projection, points, order, bounds, n_jobs)
+
+    @classmethod
+    def _packed(
+        cls,
+        lifted: Lifted,
+        projection: Projection | None,
+        points: Lifted,
+        order: Int,
+        bounds: Long,
+        n_jobs: int | None,
+    ) -> CellIndex:
         arrays = (points.X, points.H, points.u, points.w, order, bounds)
         cells = _core.Cells(*arrays, n_threads(n_jobs, 16 * points.n_values))
         return cls(lifted, projection, points, order, bounds, cells, n_jobs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the packed cells: a copy packs its own."""
+        lifted = self.lifted.unchanged()
+        return self._packed, (lifted, self.projection, self.points, self.order, self.bounds, self.n_jobs)
+
+    def reading(self, lifted: Lifted) -> CellIndex:
+        """The same with a copy of the points, which are read there from now on, by this one, too."""
+        if self.projection is not None:
+            return replace(self, lifted=lifted)
+        self.cells.read_from(lifted.X, lifted.H)
+        return replace(self, lifted=lifted, points=lifted)
 
     @property
     def cell_of(self) -> Int:  # (N,)
@@ -80,13 +104,6 @@ class CellIndex:
         for first, last, threads in self.stretches("nearest centres", progress):
             self.cells.search(first, last, pairs, index, divergence, threads)
         return lists
-
-    def likely(self, width: int, pairs: int, progress: Progress = False) -> Int:  # (N, width)
-        """Whom the points in the cells' order would list, by estimates and in any order: enough for links."""
-        index = np.full((self.lifted.n_points, width), -1, np.int32)
-        for first, last, threads in self.stretches("nearest centres", progress):
-            self.cells.search_likely(first, last, max(pairs, width + 1), index, threads)
-        return index
 
     def finished(
         self, rows: NDArray[Any] | None, index: Int, divergence: Float, k: int
@@ -179,12 +196,16 @@ class CellIndex:
 
         ``order``: of the rows, so that those which have the same candidates stand side by side.
         """
-        is_bound = self.projection is None or self.projection.is_bound
-        lists = _empty(rows.n_points, k)
+        lists = np.empty((rows.n_points, k), np.int32), np.empty((rows.n_points, k))
         arrays = (rows.X, self.lifted.H, rows.u, self.lifted.w, order, index, estimate)
         threads = n_threads(self.n_jobs, float(index.size) * rows.n_features)
-        _core.rank_exactly(*arrays, is_bound, *lists, threads)
+        _core.rank_exactly(*arrays, self.is_bound, *lists, threads)
         return lists
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether no divergence is below its estimate."""
+        return self.projection is None or self.projection.is_bound
 
 
 def taken(lifted: Lifted, rows: NDArray[Any]) -> Lifted:

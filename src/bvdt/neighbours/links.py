@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float, Int
-from .._support.progress import Progress
+from .._support.progress import Progress, stage
 from .._support.running import n_threads
 from .cells import CellIndex, Effort
 from .dial import Truth
@@ -30,6 +30,7 @@ _FASTER, _SLOWER = 1.4, 1.3  # what a second pass and later ones leave: see `_pa
 _PROJECTED = 0.25  # of the misses that are allowed, for lists that an estimate makes
 _POOR = 3.0  # misses of cells, over the root of those that are allowed, from which on no trial is made
 _MORE_PASSES = 3  # than planned, while they help
+_PARTS, _TOGETHER = 8, 16  # of a pass, after each of which it may be enough; cells side by side in one
 _GAIN = 0.1  # of the misses, for which another pass is worth its time
 # Nanoseconds, measured with 12 to 64 coordinates: of a comparison and of its coordinates, in numbers and in
 # bytes, of one link in a first pass, of its coordinates and of each of the others, and what lists in places
@@ -150,15 +151,26 @@ class LinkedLists:
     ) -> None:
         """``n_links``: of a list's places, which lead on."""
         self.cells, self.width = cells, width
-        index = cells.likely(width, pairs, progress)
-        self._lists = cells.cells.lists(index, n_links, n_threads(cells.n_jobs))
+        self._lists = cells.cells.lists(width, n_links, n_threads(cells.n_jobs))
+        for first, last, threads in cells.stretches("nearest centres", progress):
+            cells.cells.begin(self._lists, first, last, max(pairs, width + 1), threads)
 
-    def join(self, progress: Progress = False) -> None:
-        """Offers the links of every point, and the point itself, to each other."""
-        self._lists.link(n_threads(self.cells.n_jobs))
-        bounds = self.cells.bounds
-        for first, last, threads in self.cells.stretches("neighbours of neighbours", progress):
-            self._lists.join(int(bounds[first]), int(bounds[last]), threads)
+    def join(self, progress: Progress = False, is_enough: Callable[[], bool] = lambda: False) -> None:
+        """A pass: offers the links of every point, and the point itself, to each other.
+
+        It ends after a part of the points if that ``is_enough``. A pair that has several links in common is
+        found by any of them, so the first part finds most; cells of one part lie apart, so all lists gain.
+        """
+        threads, bounds, n_cells = n_threads(self.cells.n_jobs), self.cells.bounds, len(self.cells.bounds) - 1
+        self._lists.link(threads)
+        with stage(progress, "neighbours of neighbours", n_cells) as advance:
+            for part in range(_PARTS):
+                for first in range(part * _TOGETHER, n_cells, _PARTS * _TOGETHER):
+                    last = min(first + _TOGETHER, n_cells)
+                    self._lists.join(int(bounds[first]), int(bounds[last]), threads)
+                    advance(last - first)
+                if part + 1 < _PARTS and is_enough():
+                    return
 
     def listed(self, rows: NDArray[Any]) -> tuple[Int, Float]:  # (m, width) ×2
         """Whom some points list, −1 after the last, and estimates of their divergences, ascending."""
@@ -172,7 +184,11 @@ class LinkedLists:
 
     def result(self, k: int) -> tuple[Int, Float]:  # (N, k) ×2
         """The k best of each list by the divergence itself."""
-        return self.cells.ranked(None, *self.listed(np.arange(self.cells.lifted.n_points)), k)
+        lifted, threads = self.cells.lifted, n_threads(self.cells.n_jobs)
+        lists = np.empty((lifted.n_points, k), np.int32), np.empty((lifted.n_points, k))
+        arrays = (lifted.X, lifted.H, lifted.u, lifted.w)
+        self._lists.rank(*arrays, self.cells.is_bound, *lists, threads)
+        return lists
 
 
 def linked_lists(
@@ -207,7 +223,7 @@ def _join_while_it_helps(
     for number in range(passes + _MORE_PASSES):
         if is_enough(reached):
             return True
-        lists.join(progress)
+        lists.join(progress, lambda: is_enough(lists.hits(choosing)))
         last, reached = reached, lists.hits(choosing)
         if number >= passes and reached.mean() - last.mean() < _GAIN * (choosing.k - last.mean()):
             break

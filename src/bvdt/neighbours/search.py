@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,8 +48,8 @@ class NeighbourIndex:
         self.effort = Effort(lifted.n_points, k)
         self._lists: tuple[Int, Float] | None = None
         self.plan: Plan | None = None  # where links are cheaper than comparisons
-        self._by_cells: Callable[[], tuple[Effort, Recall]] | None = None
-        self._by_links: Callable[[Progress], tuple[tuple[Int, Float], Recall] | None] | None = None
+        self._sampled: tuple[tuple[Truth, Truth], float] | None = None  # rows to try it on, recall asked for
+        self._is_tried = True
         if recall is not None:
             recall = checked_recall(recall)
         if lifted.n_points <= ALL_PAIRS:
@@ -93,9 +91,8 @@ class NeighbourIndex:
         effort = foretold_effort(cells, halves[0], needed, ranks, recall)
         self.cells, self.effort = cells, effort
         plan = choose_plan(cells, halves[0], needed, ranks, effort, recall)
-        if plan.passes:
-            self.plan, self._by_links = plan, partial(linked_lists, cells, plan, halves, recall)
-        self._by_cells = partial(tried_effort, cells, halves, effort, recall)
+        self.plan = plan if plan.passes else None
+        self._sampled, self._is_tried = (halves, recall), False
 
     @property
     def recall(self) -> Recall | None:
@@ -106,10 +103,12 @@ class NeighbourIndex:
 
     def _try_effort(self) -> None:
         """What the effort that was foretold reaches; more is spent where that is too little."""
-        if self._by_cells is None:
+        if self._is_tried or self.cells is None or self._sampled is None:
             return
-        self.effort, reached = self._by_cells()
-        self._by_cells = None
+        halves, recall = self._sampled
+        self.lifted.unchanged()
+        self.effort, reached = tried_effort(self.cells, halves, self.effort, recall)
+        self._is_tried = True
         if self._lists is None:
             self._recall = reached
 
@@ -149,10 +148,12 @@ class NeighbourIndex:
         return index[:rows], divergence[:rows]
 
     def _search(self, progress: Progress) -> tuple[Int, Float]:
-        found = self._by_links(progress) if self._by_links is not None else None
-        if found is not None:
-            lists, self._recall = found
-            return lists
+        self.lifted.unchanged()
+        if self.plan is not None and self.cells is not None and self._sampled is not None:
+            found = linked_lists(self.cells, self.plan, *self._sampled, progress)
+            if found is not None:
+                lists, self._recall = found
+                return lists
         self._try_effort()
         if self.cells is not None:
             return self.cells.search_all(self.k, self.effort, progress)
@@ -162,11 +163,18 @@ class NeighbourIndex:
 
     def lists_of(self, new: Lifted, k: int) -> tuple[Int, Float]:  # (n_new, k) ×2
         """The k nearest centres of other points, lifted alike, by the effort that was chosen or exactly."""
+        self._hold_points()
         if self.cells is None:
             return exact_lists(new, self.lifted, k)
         self._try_effort()
         ranked = self.effort.ranked + max(0, k - self.k)
         return self.cells.search_new(new, k, Effort(self.effort.pairs, ranked))
+
+    def _hold_points(self) -> None:
+        """A copy of the user's own array: whoever asks about one point does not wait for a check of all."""
+        if self.lifted.shared:
+            self.lifted = self.lifted.held()
+            self.cells = None if self.cells is None else self.cells.reading(self.lifted)
 
 
 def nearest_centres(

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from .. import _core
 from .._support import memory
@@ -33,6 +32,7 @@ UNIT = 2.0**-29  # weights λ·S_ij are whole numbers of it, 32 bits each, in pr
 SHARE = round(0.95 / UNIT) * UNIT  # λ
 FALL = 3.0  # d_ik / β_i
 _ROWS = 1 << 14  # of lists at once
+_HELD = 1 << 17  # divergences of dense points that are held: a megabyte
 
 
 def near_weights(divergences: Float) -> Float:  # (m, k) -> (m, k)
@@ -118,7 +118,7 @@ def _with_nobody(numbers: Int) -> Int:
 class NearField:
     """The k nearest centres of every point, ascending; −1 and +∞ where fewer were found.
 
-    Dense points' divergences are not held: they are twice the indices' memory, and soon found again. Nor
+    Many dense points' divergences are not held: they are twice the indices' memory, and soon found again. Nor
     are their indices, once links in a tree's order hold them as the heads of their rows.
     """
 
@@ -157,6 +157,8 @@ class NearField:
         indices, divergences, reached = nearest_centres(lifted, k, rng, n_jobs, progress, recall)
         if lifted.is_sparse:
             return cls(indices, divergences, recall=reached)
+        if indices.size <= _HELD and not lifted.shared:
+            return cls(indices, divergences, recall=reached, lifted=lifted)
         return cls(indices, None, recall=reached, lifted=lifted)
 
     @property
@@ -308,8 +310,9 @@ class NearField:
     @cached_property
     def parts(self) -> NDArray[np.intp]:  # (N,)
         """Number of each point's connected part."""
-        links = self._as_matrix(np.ones((self.n_points, self.k)))
-        return np.asarray(connected_components(links, directed=False)[1], np.intp)
+        part = np.empty(self.n_points, np.int32)
+        _core.linked_parts(np.ascontiguousarray(self.indices, np.int32), part)
+        return part.astype(np.intp)
 
     def row_values(self, bandwidth: float, n_jobs: int | None = None) -> Float:  # (N,)
         """−Σ_j S_ij·(d_ij/β + log S_ij): what S_i alone gives of the row's bound; 0 without a neighbour."""

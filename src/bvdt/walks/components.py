@@ -23,6 +23,7 @@ from .inputs import symmetrized
 _LINK = 1e-10  # v_Cᵀ·S·v_B of two parts' unit vectors above which they are one
 _MOST = 256  # parts that are looked at one by one
 _DRAWS = 16  # of random places
+_PAIRED = 32  # places that are compared all with all
 _LARGEST = 1 << 26  # points times parts that are looked at; beyond, there are hardly parts but crumbs
 
 
@@ -74,19 +75,20 @@ def mixed_parts(
     drawn = rng.normal(size=(n_draws, len(masses), n_columns))
     drawn -= (masses @ drawn / masses.sum())[:, None]
     drawn = np.linalg.qr(root * drawn)[0] / root
-    distances = [_nearest_two(places) for places in drawn]
+    distances = _nearest_two(drawn)
     best = int(np.argmax(distances))
-    return Places(drawn[best], distances[best])
+    return Places(drawn[best], float(distances[best]))
 
 
-def _nearest_two(places: Float) -> float:  # (c, k)
-    """Distance of the two nearest places."""
+def _nearest_two(drawn: Float) -> Float:  # (n, c, k) -> (n,)
+    """Distance of the two nearest places, of every draw."""
+    if drawn.shape[1] <= _PAIRED:
+        one, other = np.triu_indices(drawn.shape[1], 1)
+        apart = drawn[:, one] - drawn[:, other]
+        return np.asarray(np.sqrt(np.einsum("npj,npj->np", apart, apart).min(axis=1)))
     from scipy.spatial import cKDTree  # here: few walks need it, and it takes 4 MiB
-    from scipy.spatial.distance import pdist
 
-    if len(places) <= _MOST:
-        return float(pdist(places).min())
-    return float(cKDTree(places).query(places, 2)[0][:, 1].min())
+    return np.array([cKDTree(places).query(places, 2)[0][:, 1].min() for places in drawn])
 
 
 def separate_parts(op: Any, S: SymmetrizedOperator) -> NDArray[np.intp]:  # (N,)
