@@ -10,8 +10,8 @@ namespace {
 
 void walk_recurrence(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<float> value,
                      std::vector<const CoarsestProduct*> trees, Vector<float> share, Vector<float> scale,
-                     float centre, float radius, Matrix<float> a, Matrix<float> b, Matrix<float> rest,
-                     MutableMatrix<float> y, int threads) {
+                     float centre, float radius, Matrix<float> a, Matrix<float> b, Matrix<double> start,
+                     Matrix<double> rest, MutableMatrix<double> y, int threads) {
     nb::gil_scoped_release release;
     check_threads(threads);
     require(rows(indptr) >= 1, "indptr needs one entry per row and one more; it is empty");
@@ -25,14 +25,18 @@ void walk_recurrence(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<flo
     check_matrix("y", rows(y), m, n, m);
     check_matrix("b", rows(b), columns(b), rows(a), m);
     check_matrix("a", rows(a), columns(a), rows(a), m);
+    if (rows(start) > 0) check_matrix("start", rows(start), columns(start), n, m);
     if (rows(rest) > 0) check_matrix("rest", rows(rest), columns(rest), n, m);
     require(radius > 0, "radius needs a number above 0; it is ", radius);
     const WalkParts walk{{indptr.data(), indices.data(), value.data(), n, n},
                          trees,
                          {share.data(), share.data() + rows(share)},
                          scale.data()};
-    recur(walk, {centre, radius, a.data(), b.data(), rows(a), m, rows(rest) > 0 ? rest.data() : nullptr},
-          y.data(), threads);
+    const auto given = [](const Matrix<double>& columns) {
+        return rows(columns) > 0 ? columns.data() : nullptr;
+    };
+    recur(walk, {centre, radius, a.data(), b.data(), rows(a), m, given(start), given(rest)}, y.data(),
+          threads);
 }
 
 void walk_product_exact(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> value,
@@ -62,7 +66,7 @@ void walk_product_exact(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<
 void register_recurrence(nb::module_& m) {
     using namespace nb::literals;
     m.def("walk_recurrence", &walk_recurrence, "indptr"_a, "indices"_a, "value"_a.noconvert(), "trees"_a,
-          "share"_a, "scale"_a, "centre"_a, "radius"_a, "a"_a, "b"_a, "rest"_a, "y"_a.noconvert(),
+          "share"_a, "scale"_a, "centre"_a, "radius"_a, "a"_a, "b"_a, "start"_a, "rest"_a, "y"_a.noconvert(),
           "threads"_a);
     m.def("walk_product_exact", &walk_product_exact, "indptr"_a, "indices"_a, "value"_a.noconvert(),
           "trees"_a, "share"_a, "scale"_a, "v"_a, "out"_a.noconvert(), "threads"_a);

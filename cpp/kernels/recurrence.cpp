@@ -1,6 +1,7 @@
 #include "recurrence.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #ifdef __linux__
 #include <unistd.h>
@@ -82,7 +83,7 @@ BVDT_INLINE void step_rows(const Step& s, int64_t column, int64_t first, int64_t
         float* other = s.other + at;
         BVDT_SHORT_LOOP
         for (int c = 0; c < Count; ++c) {
-            const float moved = (sum[c] + scale * far[c] - centre * now[c]) * inverse_radius + rest[c];
+            const float moved = (sum[c] + scale * far[c] - centre * now[c] + rest[c]) * inverse_radius;
             other[c] = a[c] * moved - b[c] * other[c];
         }
     }
@@ -115,13 +116,37 @@ struct SomeColumns {
     int64_t first, count, m;
 };
 
-// (rows, m) -> (rows, stride), filled up with zeros.
-LargeVector<float> padded(const float* values, int64_t rows, const SomeColumns& some, int64_t stride) {
+// (rows, m) -> (rows, stride), each column times `by` (m,) if that is given, filled up with zeros.
+template <typename T>
+LargeVector<float> padded(const T* values, const T* by, int64_t rows, const SomeColumns& some,
+                          int64_t stride) {
     LargeVector<float> out(static_cast<size_t>(rows * stride), 0.0f);
-    if (values)
-        for (int64_t i = 0; i < rows; ++i)
-            std::copy_n(values + i * some.m + some.first, some.count, out.data() + i * stride);
+    for (int64_t i = 0; values && i < rows; ++i)
+        for (int64_t c = 0; c < some.count; ++c) {
+            const T value = values[i * some.m + some.first + c];
+            out[i * stride + c] = static_cast<float>(by ? value * by[some.first + c] : value);
+        }
     return out;
+}
+
+BVDT_SIMD void raise_to(const double* values, int64_t m, double* largest) {
+    BVDT_INDEPENDENT_LOOP
+    for (int64_t c = 0; c < m; ++c)
+        largest[c] = std::abs(values[c]) > largest[c] ? std::abs(values[c]) : largest[c];
+}
+
+// Powers of 2 that bring each column's largest number, of the start and of R, to between 1/2 and 1.
+std::vector<double> units_of(const Recurrence& recurrence, int64_t n) {
+    std::vector<double> unit(static_cast<size_t>(recurrence.m), 0.0);
+    for (const double* values : {recurrence.start, recurrence.rest})
+        for (int64_t i = 0; values && i < n; ++i)
+            raise_to(values + i * recurrence.m, recurrence.m, unit.data());
+    for (double& size : unit) {
+        int exponent = 0;
+        if (size > 0 && std::isfinite(size)) std::frexp(size, &exponent);
+        size = std::ldexp(1.0, -std::clamp(exponent, -1000, 1000));
+    }
+    return unit;
 }
 
 // far ← Σ_t Q_t·ω_t·C·now; by: (trees, N) ω_t·C
@@ -143,21 +168,31 @@ struct Work {
     int64_t stride;
     LargeVector<float> now, other, rest, a, b, one, far;
 
-    Work(const WalkParts& walk, const Recurrence& recurrence, const SomeColumns& columns, const float* y)
+    Work(const WalkParts& walk, const Recurrence& recurrence, const SomeColumns& columns, const double* unit)
         : some(columns), stride(std::max(2 * kPad, (some.count + kPad - 1) / kPad * kPad)) {
         const int64_t n = walk.links.n, steps = recurrence.steps;
-        now = padded(y, n, some, stride), other = padded(nullptr, n, some, stride);
-        rest = padded(recurrence.rest, n, some, stride);
-        a = padded(recurrence.a, steps, some, stride), b = padded(recurrence.b, steps, some, stride);
-        one.resize(walk.trees.size() > 1 ? now.size() : 0), far.resize(now.size());
+        const float* const none = nullptr;
+        now = padded(recurrence.start, unit, n, some, stride);
+        rest = padded(recurrence.rest, unit, n, some, stride);
+        a = padded(recurrence.a, none, steps, some, stride);
+        b = padded(recurrence.b, none, steps, some, stride);
+        other.assign(now.size(), 0.0f), far.resize(now.size());
+        one.resize(walk.trees.size() > 1 ? now.size() : 0);
     }
 };
 
 void recur_some(const WalkParts& walk, const Recurrence& recurrence, const LargeVector<float>& by,
-                bool cached, Work& work, float* y, int threads) {
+                bool cached, Work& work, const double* unit, double* y, int threads) {
     auto& [some, stride, now, other, rest, a, b, one, far] = work;
     const int64_t n = walk.links.n;
-    for (int64_t step = 0; step < recurrence.steps; ++step) {
+    int64_t step = 0;
+    if (!recurrence.start && recurrence.steps > 0) {  // from 0 on: the first step needs no product
+        for (int64_t i = 0; i < n; ++i)
+            for (int64_t c = 0; c < stride; ++c)
+                now[i * stride + c] = a[c] * rest[i * stride + c] / recurrence.radius;
+        step = 1;
+    }
+    for (; step < recurrence.steps; ++step) {
         multiply_trees(walk, now, by, stride, threads, one, far);
         const Step s{walk.links,
                      walk.scale,
@@ -178,7 +213,8 @@ void recur_some(const WalkParts& walk, const Recurrence& recurrence, const Large
         std::swap(now, other);
     }
     for (int64_t i = 0; i < n; ++i)
-        std::copy_n(now.data() + i * stride, some.count, y + i * some.m + some.first);
+        for (int64_t c = 0; c < some.count; ++c)
+            y[i * some.m + some.first + c] = static_cast<double>(now[i * stride + c]) / unit[some.first + c];
 }
 
 }  // namespace
@@ -216,7 +252,7 @@ void multiply_walk(const ExactWalkParts& walk, const double* v, double* out, int
 
 // Columns do not need each other. Where all are few, a thread takes as many as its core's cache holds through
 // all steps; else threads share the rows of every step.
-void recur(const WalkParts& walk, const Recurrence& recurrence, float* y, int threads) {
+void recur(const WalkParts& walk, const Recurrence& recurrence, double* y, int threads) {
     const int64_t m = recurrence.m;
     const int64_t n = walk.links.n;
     const bool cached = n * m <= kCached;
@@ -227,13 +263,14 @@ void recur(const WalkParts& walk, const Recurrence& recurrence, float* y, int th
     LargeVector<float> by;  // (trees, N) ω_t·C
     for (const float share : walk.share)
         for (int64_t i = 0; i < walk.links.n; ++i) by.push_back(share * walk.scale[i]);
+    const std::vector<double> unit = units_of(recurrence, n);
     std::vector<Work> work;
     for (int64_t part = 0; part < parts; ++part) {
         const int64_t first = part * m / parts, last = (part + 1) * m / parts;
-        work.emplace_back(walk, recurrence, SomeColumns{first, last - first, m}, y);
+        work.emplace_back(walk, recurrence, SomeColumns{first, last - first, m}, unit.data());
     }
     parallel_for<BriefTeam>(parts, 1, threads, [&](int64_t part) {
-        recur_some(walk, recurrence, by, cached, work[part], y, inside);
+        recur_some(walk, recurrence, by, cached, work[part], unit.data(), y, inside);
     });
 }
 

@@ -18,16 +18,16 @@ struct WalkParts {
     const float* scale;                         // (N,) C
 };
 
-// Y_(n+1) = a_n·((S·Y_n − centre·Y_n)/radius + R) − b_n·Y_(n−1), column by column, with Y_(−1) = 0.
+// Y_(n+1) = a_n·(S·Y_n − centre·Y_n + R)/radius − b_n·Y_(n−1), column by column, with Y_(−1) = 0.
 struct Recurrence {
     float centre, radius;
     const float *a, *b;  // (steps, m)
     int64_t steps, m;
-    const float* rest;  // (N, m) R, or null for 0
+    const double *start, *rest;  // (N, m) Y_0 and R, or null for 0
 };
 
-// y (N, m): in Y_0, out the last.
-void recur(const WalkParts& walk, const Recurrence& recurrence, float* y, int threads);
+// y (N, m): the last. Columns may be of any size: each is scaled by a power of 2, which rounds nothing.
+void recur(const WalkParts& walk, const Recurrence& recurrence, double* y, int threads);
 
 // The same S in double precision.
 struct ExactWalkParts {

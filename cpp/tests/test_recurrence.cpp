@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
+
 #include "blocks.hpp"
 
 using namespace bvdt;
@@ -40,31 +42,35 @@ TEST_CASE("a recurrence of the walk, step by step with the dense matrix") {
     const WalkParts walk{
         {indptr.data(), indices.data(), value.data(), n, n}, {&first, &second}, share, scale.data()};
     for (const int64_t m : {1, 8, 20, 33})
-        for (const bool with_rest : {false, true}) {
+        for (const auto& [with_start, with_rest] : {std::pair{true, false}, {true, true}, {false, true}}) {
             const auto floats = [&](int64_t count) {
                 const auto drawn = uniforms(rng, count, -1, 1);
                 return std::vector<float>(drawn.begin(), drawn.end());
             };
-            const auto start = floats(n * m), rest = floats(n * m), a = floats(steps * m),
-                       b = floats(steps * m);
-            std::vector<double> now(start.begin(), start.end()), before(now.size(), 0.0);
+            const auto a = floats(steps * m), b = floats(steps * m);
+            auto start = uniforms(rng, n * m, -1, 1), rest = uniforms(rng, n * m, -1, 1);
+            const double size = with_rest ? 1e-200 : 1e200;  // single precision has neither
+            for (double& value : start) value *= with_start ? size : 0;
+            for (double& value : rest) value *= with_rest ? size : 0;
+            std::vector<double> now(start), before(now.size(), 0.0);
             for (int64_t t = 0; t < steps; ++t) {
                 std::vector<double> next(now.size());
                 for (int64_t i = 0; i < n; ++i)
                     for (int64_t c = 0; c < m; ++c) {
                         double sum = 0;
                         for (int64_t j = 0; j < n; ++j) sum += S[i * n + j] * now[j * m + c];
-                        const double moved = (sum + 0.25 * now[i * m + c]) / 0.75 +
-                                             (with_rest ? static_cast<double>(rest[i * m + c]) : 0.0);
+                        const double moved = (sum + 0.25 * now[i * m + c] + rest[i * m + c]) / 0.75;
                         next[i * m + c] = a[t * m + c] * moved - b[t * m + c] * before[i * m + c];
                     }
                 before = now, now = next;
             }
             for (const int threads : {1, 2}) {
-                auto y = start;
-                recur(walk, {-0.25f, 0.75f, a.data(), b.data(), steps, m, with_rest ? rest.data() : nullptr},
+                std::vector<double> y(start.size());
+                recur(walk,
+                      {-0.25f, 0.75f, a.data(), b.data(), steps, m, with_start ? start.data() : nullptr,
+                       with_rest ? rest.data() : nullptr},
                       y.data(), threads);
-                for (size_t e = 0; e < y.size(); ++e) CHECK(near(y[e], now[e], 1e-5));
+                for (size_t e = 0; e < y.size(); ++e) CHECK(near(y[e] / size, now[e] / size, 1e-5));
             }
         }
 }

@@ -572,11 +572,12 @@ def walk_recurrence(
     radius: float,
     a: NDArray[np.float32],  # (steps, m)
     b: NDArray[np.float32],  # (steps, m)
-    rest: NDArray[np.float32],  # (N, m), or (0, m) for none
-    y: NDArray[np.float32],  # (N, m) changed
+    start: _F,  # (N, m), or (0, m) for zeros
+    rest: _F,  # (N, m), or (0, m) for zeros
+    y: _F,  # (N, m) written: the last
     threads: int,
 ) -> None:
-    """Y_(n+1) = a_n·((S·Y_n − centre·Y_n)/radius + rest) − b_n·Y_(n−1) from Y_(−1) = 0, Y_0 = y on."""
+    """Y_(n+1) = a_n·(S·Y_n − centre·Y_n + rest)/radius − b_n·Y_(n−1) from Y_(−1) = 0, Y_0 = start on."""
 
 def weigh_lists(
     divergences: _F,  # (N, k)

@@ -194,6 +194,7 @@ OWN = {
         "radius": [always(0.0), always(-1.0), always(np.nan)],
         "a": [shorter, narrower],
         "b": [shorter, narrower],
+        "start": [shorter, narrower],
         "rest": [shorter, narrower],
         "y": [shorter],
     },

@@ -295,7 +295,7 @@ def walk_recurrence() -> Arguments:
     links = {"indptr": np.arange(N + 1), "indices": int32(*range(N)), "value": np.ones(N, np.float32)}
     parts = {"share": np.ones(1, np.float32), "scale": np.ones(N, np.float32)}
     steps = {name: np.ones((3, 2), np.float32) for name in ("a", "b")}
-    columns = {name: np.ones((N, 2), np.float32) for name in ("rest", "y")}
+    columns = {name: np.ones((N, 2)) for name in ("start", "rest", "y")}
     return links | parts | {"centre": -0.1, "radius": 0.9} | steps | columns | {"threads": 2}
 
 

@@ -143,9 +143,10 @@ def test_recurrence_is_that_of_its_products(n_trees):
     rng = np.random.default_rng(0)
     Y, R = rng.normal(size=(2, 800, 5))
     a, b = rng.uniform(0, 1, size=(2, 12, 5))
-    for rest in (R, None):
-        expected = recurrence(ordered.dot)(Y, rest, a, b, -0.1, 0.9)
-        assert_allclose(ordered.recurrence(Y, rest, a, b, -0.1, 0.9), expected, atol=1e-4)
+    for start, rest in ((Y, R), (Y, None), (None, R), (1e-60 * Y, 1e-60 * R)):
+        expected = recurrence(ordered.dot)(start, rest, a, b, -0.1, 0.9)
+        found = ordered.recurrence(start, rest, a, b, -0.1, 0.9)
+        assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
 
 
 def test_an_unreached_point_in_the_order_of_the_tree():

@@ -100,27 +100,27 @@ class OrderedSymmetrized(RealOperator):
         return *links, self._trees, self._share.astype(np.float32), scale
 
     def recurrence(
-        self, Y: Float, R: Float | None, a: Float, b: Float, centre: float, radius: float
+        self, Y: Float | None, R: Float | None, a: Float, b: Float, centre: float, radius: float
     ) -> Float:  # (N, m) ×2, (steps, m) ×2 -> (N, m)
-        """Y_(n+1) = a_n·((S·Y_n − centre·Y_n)/radius + R) − b_n·Y_(n−1), in single precision.
+        """Y_(n+1) = a_n·(S·Y_n − centre·Y_n + R)/radius − b_n·Y_(n−1), in single precision; None for 0.
 
         Roughly so for the few unreached points, if there are any.
         """
-        single = np.float32
-        out = np.array(Y, single, order="C")
-        rest = np.empty((0, out.shape[1]), single) if R is None else np.ascontiguousarray(R, single)
-        steps = np.ascontiguousarray(a, single), np.ascontiguousarray(b, single)
+        m = a.shape[1]
+        none, out = np.empty((0, m)), np.empty((self.shape[0], m))
+        given = (none if V is None else np.ascontiguousarray(V, np.float64) for V in (Y, R))
+        steps = np.ascontiguousarray(a, np.float32), np.ascontiguousarray(b, np.float32)
         threads = n_threads(self._n_jobs, 2.0 * out.size * len(a))
-        call = (*self._in_single, centre, radius, *steps, rest, out, threads)
+        call = (*self._in_single, centre, radius, *steps, *given, out, threads)
         _core.walk_recurrence(*call)
-        return self._with_unreached(out.astype(np.float64), R, radius)
+        return self._with_unreached(out, R)
 
-    def _with_unreached(self, Y: Float, R: Float | None, radius: float) -> Float:
+    def _with_unreached(self, Y: Float, R: Float | None) -> Float:
         """The few points that single precision cannot hold: their rows of S, of size 1e-6, in one step."""
         if self._unreached is not None:
             Y[self._unreached] = 0
             there = self._scale[self._unreached] * (self._beside.T @ (self._scale * Y))
-            Y[self._unreached] = there if R is None else there + radius * R[self._unreached]
+            Y[self._unreached] = there if R is None else there + R[self._unreached]
         return Y
 
     def _apply(self, V: NDArray[Any], transpose: bool) -> NDArray[Any]:

@@ -26,7 +26,8 @@ from .._support.arrays import Float
 
 Product = Callable[[Float], Float]  # (N, m) -> (N, m)
 Preconditioner = Callable[[Float], Float | None]  # the same
-Recurrence = Callable[[Float, Float | None, Float, Float, float, float], Float]  # see ``recurrence``
+# See ``recurrence``.
+Recurrence = Callable[[Float | None, Float | None, Float, Float, float, float], Float]
 Tolerance = Callable[[Float, Float], float | Float]  # of the Ritz values and residuals' lengths, (b,) both
 _DEPENDENT = 1e-10  # of the largest: directions that add nothing
 _SOUND = 1e-7  # of the least eigenvalue of a Gram matrix: rounding is 1e-9 then
@@ -39,7 +40,7 @@ _LOWEST = -1.0  # eigenvalue of S
 _BEST_RATE = 0.25  # per step, of the preconditioner, at any gap
 _MARGIN = 2.0  # e-folds more than needed, rather than one more step
 _CYCLE = 16.0  # products that a preconditioner's cycle costs
-_FIRST_EDGE, _FIRST_DEGREE = 0.5, 12  # of the polynomial that makes a start of random columns
+_FIRST_EDGE, _FIRST_DEGREE = 0.5, 20  # of the polynomial that makes a start of random columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,15 +90,14 @@ def leading_space(
             return Space(values, np.ascontiguousarray(V[:, :b]), lengths, steps)
         steps += 1
         degree = _degree(values, n_wanted, float((lengths / aim)[:n_wanted].max()), setup)
-        R = R[:, going]
-        W = None
+        going = slice(None) if going.all() else going  # which copies nothing
+        R, W = R[:, going], None
         if precondition is not None and degree is None:
             W, setup = precondition(np.ascontiguousarray(R)), 0.0
         if W is None:
-            sizes = lengths[going]
-            W = _filtered(recur, R / sizes, values[going], float(values[-1]), degree or DEGREES[1])
+            W = _filtered(recur, R, values[going], float(values[-1]), degree or DEGREES[1])
             if degree is not None:
-                moved = _moved(product, V[:, :b], going, _outside(known, W * sizes))
+                moved = _moved(product, V[:, :b], going, _outside(known, W))
                 if moved is not None:
                     values, V, AV = moved
                     H = np.diag(values)
@@ -179,15 +179,17 @@ def _filtered(recur: Recurrence, R: Float, values: Float, edge: float, degree: i
     """T(S)·X·T(Θ)⁻¹ − X from R = S·X − X·Θ, with T Chebyshev's polynomial for [−1, edge].
 
     E_n = T_n(S)·X·T_n(Θ)⁻¹ − X obeys E_(n+1) = ρ_n·(2·S·E_n + 2·R) − ρ_n·ρ_(n−1)·E_(n−1) in units in which
-    the interval is [−1, 1], with ρ_n = T_n(Θ)/T_(n+1)(Θ).
+    the interval is [−1, 1], with ρ_n = T_n(Θ)/T_(n+1)(Θ), and E_1 = ρ_0·R.
     """
     centre, radius = (edge + _LOWEST) / 2, (edge - _LOWEST) / 2
     theta = np.maximum((values - centre) / radius, 1.0)
-    ratios = [1.0 / theta]
-    for _ in range(degree - 1):
-        ratios.append(1.0 / (2 * theta - ratios[-1]))
-    rho = np.array(ratios)
-    return recur(R * (rho[0] / radius), R * (1 / radius), 2 * rho[1:], rho[1:] * rho[:-1], centre, radius)
+    rho = np.empty((degree, len(theta)))
+    rho[0] = 1.0 / theta
+    for n in range(1, degree):
+        rho[n] = 1.0 / (2 * theta - rho[n - 1])
+    a, b = 2 * rho, np.zeros_like(rho)
+    a[0], b[1:] = rho[0], rho[1:] * rho[:-1]
+    return recur(None, R, a, b, centre, radius)
 
 
 def amplified(recur: Recurrence, X: Float) -> Float:  # (N, m)
@@ -199,13 +201,15 @@ def amplified(recur: Recurrence, X: Float) -> Float:  # (N, m)
 
 
 def recurrence(product: Product) -> Recurrence:
-    """Y_(n+1) = a_n·((S·Y_n − centre·Y_n)/radius + R) − b_n·Y_(n−1), by the product alone."""
+    """Y_(n+1) = a_n·(S·Y_n − centre·Y_n + R)/radius − b_n·Y_(n−1) from Y on, by the product; None for 0."""
 
-    def recur(Y: Float, R: Float | None, a: Float, b: Float, centre: float, radius: float) -> Float:
+    def recur(Y: Float | None, R: Float | None, a: Float, b: Float, centre: float, radius: float) -> Float:
+        rest, begin = 0.0 if R is None else R, 0
+        if Y is None:  # the first step needs no product
+            Y, begin = np.asarray(a[0] * R / radius), 1
         before, now = np.zeros_like(Y), Y
-        for first, second in zip(a, b, strict=True):
-            new = (product(now) - centre * now) / radius
-            new = (new if R is None else new + R) * first - before * second
+        for first, second in zip(a[begin:], b[begin:], strict=True):
+            new = (product(now) - centre * now + rest) * (first / radius) - before * second
             before, now = now, new
         return now
 
