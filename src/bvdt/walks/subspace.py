@@ -82,10 +82,11 @@ def leading_space(
     V, AV, H = V @ turn, AV @ turn, np.diag(values)  # an orthonormal basis [X, P], its image, and VᵀAV
     steps = 0
     while True:
-        R = AV[:, :b] - V[:, :b] * values
+        R = V[:, :b] * values
+        R = np.subtract(AV[:, :b], R, out=R)
         lengths = _lengths(R)
         aim = tol(values, lengths) if callable(tol) else tol
-        going = lengths > aim
+        going: Any = lengths > aim
         if steps == max_steps or not going[:n_wanted].any():
             return Space(values, np.ascontiguousarray(V[:, :b]), lengths, steps)
         steps += 1
@@ -97,10 +98,10 @@ def leading_space(
         if W is None:
             W = _filtered(recur, R, values[going], float(values[-1]), degree or DEGREES[1])
             if degree is not None:
-                moved = _moved(product, V[:, :b], going, _outside(known, W))
+                X, AX = (np.ascontiguousarray(columns[:, :b]) for columns in (V, AV))
+                moved = _moved(product, X, AX, going, _outside(known, W))
                 if moved is not None:
-                    values, V, AV = moved
-                    H = np.diag(values)
+                    values, V, AV, H = moved, X, AX, np.diag(moved)
                     continue
         W = _orthogonal_to(V, known, W)
         if W.shape[1] == 0:
@@ -115,13 +116,13 @@ def leading_space(
         H = keep.T @ H @ keep
 
 
-def _moved(
-    product: Product, X: Float, going: Any, E: Float
-) -> tuple[Float, Float, Float] | None:  # (b,), (N, b) ×2
-    """The Ritz pairs of X's span, moved by E in the columns that go on, and S·X; None if they are dependent.
+def _moved(product: Product, X: Float, AX: Float, going: Any, E: Float) -> Float | None:  # (b,)
+    """The Ritz values of X's span, moved by E in the columns that go on; None if they are dependent.
 
-    X + E is what the polynomial makes of X. Where E is small, so is its part along X. Else leading vectors
-    are in all columns of it, and (X + E)·(1 + XᵀE)⁻¹, of the same span, is X and what is orthogonal to it.
+    Writes the Ritz vectors to X and their images to AX: new arrays would be new pages of memory, round by
+    round. X + E is what the polynomial makes of X. Where E is small, so is its part along X. Else leading
+    vectors are in all columns of it, and (X + E)·(1 + XᵀE)⁻¹, of the same span, is X and what is orthogonal
+    to it.
     """
     Y = X.copy()
     Y[:, going] += E
@@ -140,7 +141,8 @@ def _moved(
     AY, to_unit = product(Y), np.linalg.inv(root) / size
     values, turn = _descending(to_unit @ (Y.T @ AY) @ to_unit.T)
     turn = to_unit.T @ turn
-    return values, Y @ turn, AY @ turn
+    np.matmul(Y, turn, out=X), np.matmul(AY, turn, out=AX)
+    return values
 
 
 def _lengths(R: Float) -> Float:  # (N, m) -> (m,)
@@ -231,7 +233,10 @@ def _combined(V: Float, W: Float, keep: Float) -> Float:
 
 def _outside(known: Any, V: Float) -> Float:
     """V less its part along the known columns."""
-    return V if known is None else np.asarray(V - known @ (known.T @ V))
+    if known is None:
+        return V
+    along = np.asarray(known @ (known.T @ V))
+    return np.asarray(np.subtract(V, along, out=along))
 
 
 def _orthogonal_to(V: Float | None, known: Any, W: Float) -> Float:
