@@ -246,7 +246,7 @@ def _orthogonal_to(V: Float | None, known: Any, W: Float) -> Float:
     that are orthogonal but for ε over the least eigenvalue of their Gram matrix.
     """
     for noise in (0.0, _NOISE):
-        before = np.linalg.norm(W, axis=0)
+        before = _lengths(W)
         W = _outside(known, W)
         W = W if V is None else W - V @ (V.T @ W)
         W, lengths, least = _orthonormal(W, noise)
@@ -274,7 +274,7 @@ def _orthonormal(W: Float, noise: float) -> tuple[Float, Float, float]:  # (N, m
     Dependent directions are left out, and columns no longer than ``noise``; the eigenvalue is relative to the
     largest, and 0 where something was left out.
     """
-    lengths = np.linalg.norm(W, axis=0)
+    lengths = _lengths(W)
     kept = lengths > noise
     W = W[:, kept] / lengths[kept] if not kept.all() else W / lengths
     values, vectors = np.linalg.eigh(W.T @ W)
