@@ -247,10 +247,15 @@ def test_a_lost_server_is_told_and_the_label_sent_again(browser, tmp_path):
     process = Process(tmp_path, "--classes", "sport,money,garden")
     person = Person(browser, process, truth)
     person.answer()
-    asked = person.asked
+    person.ready()
+    asked, row = person.asked, int(person.page.get_attribute("body", "data-row"))
     person.page.context.set_offline(True)
     person.page.keyboard.press("1")
     person.page.wait_for_selector("#said.failed:text-matches('Not saved')")
+    with person.page.expect_event("requestfailed", lambda request: "/api/state" in request.url):
+        process.decide(row - 1 if row else 1, "money", "another's")  # the open stream tells of it
+    time.sleep(0.5)
+    assert "Not saved" in person.page.inner_text("#said")  # the other failure does not hide it
     assert person.asked == asked
     person.page.context.set_offline(False)
     until(lambda: asked in labels_of(tmp_path), 40)

@@ -20,6 +20,9 @@ function say(text, failed = false) {
   $("said").classList.toggle("failed", failed);
 }
 
+// Whatever fails while a label waits to be sent: that it is not saved is said with it.
+const trouble = (reason) => say(unsent.length ? `Not saved: ${reason}` : reason, true);
+
 // -- decisions ----------------------------------------------------------------------------------------------
 
 // A key pressed before the next document is there is about a document that is answered already.
@@ -147,7 +150,7 @@ function kinds() {
 
 async function told() {
   for (const request of unsent.splice(0)) await send(request);
-  await follow().catch((error) => say(error.message, true));
+  await follow().catch((error) => trouble(error.message));
   if (!ask.current && state.documents) await next();
 }
 
@@ -199,4 +202,4 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-listen(told, (reason) => say(reason, true));
+listen(told, trouble);
