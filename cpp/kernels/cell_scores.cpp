@@ -8,7 +8,6 @@
 namespace bvdt {
 namespace {
 
-constexpr int64_t kReach = 8;  // points of the cells near to a cell, over those that a row is compared with
 constexpr int64_t kAhead = 4;  // rows asked for before they are needed
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 

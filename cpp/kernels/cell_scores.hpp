@@ -10,6 +10,8 @@
 
 namespace bvdt {
 
+constexpr int64_t kReach = 8;  // points of the cells near to a cell, over those that a row is compared with
+
 // Points that lists are sought for: those of the cells, or others that were lifted alike.
 struct CellRows {
     DensePoints points;

@@ -163,6 +163,13 @@ class CellIndex:
         scores += points.H[rows] @ turned[d:]
         return np.asarray(np.subtract(own, scores, out=scores))
 
+    def scores_from(self, cells: Int) -> Float:  # (n,) -> (n, n_cells)
+        """The same of cells' means instead of rows: how near the others are to them."""
+        turned, own = self.cells.means()
+        turned = turned.reshape(-1, len(own))
+        h, x = np.split(turned, 2)
+        return np.asarray(own - x[:, cells].T @ h - h[:, cells].T @ x)
+
     def nearest_cells(self, points: Lifted) -> Int:  # (n,)
         """The cell whose mean is the nearest."""
         home = np.empty(points.n_points, np.int32)

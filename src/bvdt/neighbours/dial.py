@@ -205,13 +205,21 @@ def _cost(pairs: float, ranked: float, r: int, d: int) -> float:
 
 
 def needed_pairs(index: CellIndex, truth: Truth) -> NDArray[np.intp]:  # (m, k)
-    """Points that a row is compared with until the cell of each true neighbour has come."""
-    size = np.diff(index.bounds).astype(float)
+    """Points that a row is compared with until the cell of each true neighbour has come.
+
+    It comes if it is near to the row and, so many times as far, to the row's own cell.
+    """
+    size, cell_of = np.diff(index.bounds).astype(float), index.cell_of
+    per_cell = len(cell_of) / len(size) / index.cells.reach
     scores = index.scores(taken(index.points, truth.rows), slice(None))
-    held = np.empty(truth.indices.shape, np.intp)
-    for row, (score, cells) in enumerate(zip(scores, index.cell_of[truth.indices], strict=True)):
-        held[row] = (score < score[cells][:, None]) @ size + 1  # a cell comes while fewer points are held
-    return held
+    from_home = index.scores_from(cell_of[truth.rows])
+    needed = np.empty(truth.indices.shape, np.intp)
+    for row, (score, home) in enumerate(zip(scores, from_home, strict=True)):
+        cells = cell_of[truth.indices[row]]
+        held = (score < score[cells][:, None]) @ size
+        before = np.count_nonzero(home < home[cells][:, None], axis=1) * per_cell
+        needed[row] = np.maximum(held, before) + 1  # a cell comes while fewer points are held
+    return needed
 
 
 def needed_ranks(truth: Truth, space: Space | None) -> NDArray[np.intp] | None:  # (m, k)
@@ -230,12 +238,18 @@ def foretold_effort(
 ) -> Effort:
     """The cheapest effort by which the cells and the ranks of true neighbours promise the recall.
 
-    ``needed`` as by ``needed_pairs``, ``ranks`` as by ``needed_ranks``.
+    ``needed`` as by ``needed_pairs``, ``ranks`` as by ``needed_ranks``, of the rows that choose and of those
+    that tell.
     """
     shares, k = np.linspace(recall, 1, 20), truth.k
     pairs_tried = np.quantile(needed, shares, method="higher").astype(int)
+
+    def promises(met: NDArray[np.bool_]) -> bool:  # (m, k)
+        hits, middle = met.sum(axis=1), len(met) // 2
+        return is_enough(hits[:middle], hits[middle:], k, recall)
+
     if ranks is None:
-        sure = (pairs for pairs in pairs_tried if surely((needed <= pairs).sum(axis=1), k) >= recall)
+        sure = (pairs for pairs in pairs_tried if promises(needed <= pairs))
         return Effort(int(next(sure, pairs_tried[-1])), k)
     r, d = index.points.n_features - 1, index.lifted.n_features
     ranked_tried = np.maximum(np.quantile(ranks, shares, method="higher").astype(int) + 1, k)
@@ -245,9 +259,14 @@ def foretold_effort(
         for ranked in np.unique(ranked_tried)
     )
     for _, pairs, ranked in efforts:
-        if surely(((needed <= pairs) & (ranks < ranked)).sum(axis=1), k) >= recall:
+        if promises((needed <= pairs) & (ranks < ranked)):
             return Effort(pairs, ranked)
     return Effort(int(pairs_tried[-1]), int(ranked_tried[-1]))
+
+
+def is_enough(chosen: NDArray[np.intp], told: NDArray[np.intp], k: int, recall: float) -> bool:  # (m,) ×2
+    """Whether the recall is surely reached by hits of rows that choose, and not missed by those that tell."""
+    return bool(surely(chosen, k) >= recall and told.mean() / k >= recall)
 
 
 def tried_effort(
@@ -257,13 +276,12 @@ def tried_effort(
 
     And what it reaches on those that tell: no less than was asked for, or everything was compared.
     """
-    k, n = halves[0].k, index.lifted.n_points
+    k = halves[0].k
     while True:
         chosen, told = _hits(index, halves, effort)
-        is_enough = surely(chosen, k) >= recall and told.mean() / k >= recall
-        if is_enough or _is_all(index, effort):
+        if is_enough(chosen, told, k, recall) or is_all(index, effort):
             return effort, Recall.of(told, k)
-        effort = _more(effort, n)
+        effort = more(index, effort)
 
 
 def _hits(
@@ -275,12 +293,12 @@ def _hits(
     return first.hits(found[: len(first.rows)]), second.hits(found[len(first.rows) :])
 
 
-def _more(effort: Effort, n: int) -> Effort:
+def more(index: CellIndex, effort: Effort) -> Effort:
     """The next effort."""
-    return Effort(min(int(MORE * effort.pairs) + 1, n), int(MORE * effort.ranked) + 1)
+    return Effort(min(int(MORE * effort.pairs) + 1, index.lifted.n_points), int(MORE * effort.ranked) + 1)
 
 
-def _is_all(index: CellIndex, effort: Effort) -> bool:
+def is_all(index: CellIndex, effort: Effort) -> bool:
     """Whether no more can be spent."""
     n = index.lifted.n_points
     return effort.pairs >= n and (index.projection is None or effort.ranked >= n - 1)

@@ -14,7 +14,18 @@ from ..lifting import Lifted
 from ..tree import cut_into_chunks
 from .cells import CellIndex, Effort, ranked_again
 from .chunks import search_by_rule, search_sparse
-from .dial import FEW, Truth, choose_space, foretold_effort, needed_pairs, needed_ranks, tried_effort
+from .dial import (
+    FEW,
+    Truth,
+    choose_space,
+    foretold_effort,
+    is_all,
+    is_enough,
+    more,
+    needed_pairs,
+    needed_ranks,
+    tried_effort,
+)
 from .exact import exact_lists
 from .links import Plan, choose_plan, linked_lists
 from .recall import Recall, surely
@@ -87,10 +98,12 @@ class NeighbourIndex:
             cells = CellIndex.of(lifted, None, rng, self.n_jobs)
             truth = Truth.by_cells(cells, k, rng)
         halves = truth.halves()
-        needed, ranks = needed_pairs(cells, halves[0]), needed_ranks(halves[0], space)
-        effort = foretold_effort(cells, halves[0], needed, ranks, recall)
+        needed, ranks = needed_pairs(cells, truth), needed_ranks(truth, space)
+        effort = foretold_effort(cells, truth, needed, ranks, recall)
         self.cells, self.effort = cells, effort
-        plan = choose_plan(cells, halves[0], needed, ranks, effort, recall)
+        choosing = slice(len(halves[0].rows))
+        plan_ranks = None if ranks is None else ranks[choosing]
+        plan = choose_plan(cells, halves[0], needed[choosing], plan_ranks, effort, recall)
         self.plan = plan if plan.passes else None
         self._sampled, self._is_tried = (halves, recall), False
 
@@ -154,12 +167,24 @@ class NeighbourIndex:
             if found is not None:
                 lists, self._recall = found
                 return lists
-        self._try_effort()
         if self.cells is not None:
-            return self.cells.search_all(self.k, self.effort, progress)
+            return self._search_cells(self.cells, progress)
         if self.lifted.n_points <= ALL_PAIRS:
             return _all_pairs(self.lifted, self.k, self.n_jobs)
         return exact_lists(self.lifted, self.lifted, self.k, np.arange(self.lifted.n_points))
+
+    def _search_cells(self, cells: CellIndex, progress: Progress) -> tuple[Int, Float]:
+        """Spends what was foretold, as a rule enough: the lists tell, and a trial beforehand is saved."""
+        if not self._is_tried and self._sampled is not None:
+            halves, recall = self._sampled
+            lists = cells.search_all(self.k, self.effort, progress)
+            chosen, told = (half.hits(lists[1][half.rows]) for half in halves)
+            if is_enough(chosen, told, self.k, recall) or is_all(cells, self.effort):
+                self._is_tried, self._recall = True, Recall.of(told, self.k)
+                return lists
+            self.effort = more(cells, self.effort)
+            self._try_effort()
+        return cells.search_all(self.k, self.effort, progress)
 
     def lists_of(self, new: Lifted, k: int) -> tuple[Int, Float]:  # (n_new, k) ×2
         """The k nearest centres of other points, lifted alike, by the effort that was chosen or exactly."""
