@@ -31,7 +31,7 @@ test-fast: install
 
 # Other examples than the gate's, 10 000 per property: hours.
 test-random: install
-	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n auto -m "not slow"
+	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n auto -m "not slow" -o faulthandler_timeout=0
 
 # The kernels without Python, against slow twins; needs doctest (Debian: doctest-dev), and says so without it.
 test-cpp: install

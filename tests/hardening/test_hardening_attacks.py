@@ -77,12 +77,12 @@ def test_forked_children_after_use():
 # -- Ctrl-C --------------------------------------------------------------------------------------------------
 
 LONG_CALLS = {
-    "quality": "op.quality(20_000)",
-    "refine": "op.refine(2_000_000)",
-    "refine sparse": "thin_op.refine(400_000)",
+    "quality": "op.quality(n)",
+    "refine": "op.refine(100 * n)",
+    "refine sparse": "thin_op.refine(20 * n)",
     "toarray": "op.toarray()",
     "exact": 'bvdt.exact_transition_matrix(X, "squared_euclidean")',
-    "extend": "op.extend(np.random.default_rng(1).normal(size=(400_000, 5)))",
+    "extend": "op.extend(np.random.default_rng(1).normal(size=(20 * n, 5)))",
     "build": 'bvdt.transition_matrix(np.repeat(X, 40, axis=0), "squared_euclidean", near=30, n_trees=4)',
     "near sparse": 'bvdt.transition_matrix(thin, "gid", near=30)',
     "anchor": 'bvdt.transition_matrix(np.repeat(X, 8, axis=0), "squared_euclidean", tree="anchor")',
@@ -93,22 +93,28 @@ INTERRUPTED = """
     import numpy as np, bvdt
     from scipy import sparse
 
-    X = np.random.default_rng(0).normal(size=(20_000, 5))
-    op = bvdt.transition_matrix(X, "squared_euclidean", random_state=0)
-    row = op.row_values()
-    rng = np.random.default_rng(0)
-    counts, places = rng.integers(1, 4, 800_000).astype(float), rng.integers(0, 4000, 800_000)
-    thin = sparse.csr_array((counts, places, np.arange(0, 800_001, 40)), shape=(20_000, 4000))
-    thin.sum_duplicates()
-    y = np.where(np.arange(20_000) % 20 == 0, np.arange(20_000) % 3, -1)
-    thin_op = bvdt.transition_matrix(thin, "gid", random_state=0) if "thin_op" in CALL else None
+    def data(n):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n, 5))
+        counts, places = rng.integers(1, 4, 40 * n).astype(float), rng.integers(0, 4000, 40 * n)
+        thin = sparse.csr_array((counts, places, np.arange(0, 40 * n + 1, 40)), shape=(n, 4000))
+        thin.sum_duplicates()
+        y = np.where(np.arange(n) % 20 == 0, np.arange(n) % 3, -1)
+        op = bvdt.transition_matrix(X, "squared_euclidean", random_state=0)
+        op.row_values()
+        thin_op = bvdt.transition_matrix(thin, "gid", random_state=0) if "thin_op" in CALL else None
+        return {"np": np, "bvdt": bvdt, "n": n, "X": X, "thin": thin, "y": y, "op": op, "thin_op": thin_op}
+
+    eval(CALL, data(300))  # what is imported late: Python itself loses an interrupt of an import now and then
+    large = data(20_000)
+    op = large["op"]
     one = np.ones(20_000)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     for _ in range(int(sys.argv[1])):
         print("ready", flush=True)
         try:
             while True:
-                eval(CALL)
+                eval(CALL, large)
         except KeyboardInterrupt:
             used = time.process_time()
             assert np.abs(op @ one - 1).max() < 1e-9  # what was there is as it was

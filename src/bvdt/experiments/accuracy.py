@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.special import stdtrit
 
 from .._support.arrays import Index, Mask
 from .config import TITLES, Config
@@ -97,11 +98,9 @@ class Mean:
 
 def half_width(values: list[float]) -> float:
     """Half the 95 % interval of the mean by Student's t: t₀.₉₇₅(n − 1)·s/√n; 0 for one value."""
-    from scipy.stats import t as student
-
     if len(values) < 2:
         return 0.0
-    return float(student.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
+    return float(stdtrit(len(values) - 1, 0.975) * np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
 Curves = dict[tuple[str, str], dict[float, Mean]]  # (data, method) -> share -> mean

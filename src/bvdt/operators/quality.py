@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
-from scipy.stats import t as student
-from sklearn.utils import check_random_state
+from scipy.special import logsumexp, stdtrit
 
 from .._support.arrays import Float, checked_integer
+from .._support.running import generator
 from ..lifting import Lifted
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def log_exact_rows(lifted: Lifted, rows: NDArray[np.intp], bandwidth: float) -> 
 
 def _sample(op: WalkOperator, n_rows: int, random_state: Any) -> NDArray[np.intp]:
     edges = np.linspace(0, op.shape[0], n_rows + 1)
-    offset = check_random_state(random_state).uniform(size=n_rows)
+    offset = generator(random_state).uniform(size=n_rows)
     ranks = (edges[:-1] + offset * np.diff(edges)).astype(np.intp)
     by_value = np.argsort(op.row_values(), kind="stable")
     return np.asarray(by_value[np.minimum(ranks, op.shape[0] - 1)])
@@ -114,4 +113,4 @@ def _half_width(values: Float, n_points: int) -> float:
     if n == 1:
         return float("inf")
     error = values.std(ddof=1) / np.sqrt(n) * np.sqrt(1 - n / n_points)
-    return float(student.ppf(0.975, n - 1) * error)
+    return float(stdtrit(n - 1, 0.975) * error)
