@@ -82,7 +82,7 @@ class NeighbourIndex:
         self.effort = Effort(max(PAIRS, 8 * self.k), self.k)
 
     def _choose_cells(self, recall: float, rng: np.random.Generator) -> None:
-        """Cells and what promises the recall by rows that choose; it is tried when lists are asked for."""
+        """Cells and what promises the recall by sampled rows; whether it holds is told by the lists."""
         lifted, k = self.lifted, self.k
         if recall == 1:
             self.cells = CellIndex.of(lifted, None, rng, self.n_jobs)
