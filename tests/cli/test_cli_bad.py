@@ -181,8 +181,6 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
 @pytest.mark.skipif(os.name != "posix", reason="closes descriptors by the shell")
 def test_a_closed_stderr_is_no_reason_to_fail(tmp_path):
     out = tmp_path / "x.csv"
-    line = (
-        f'"{sys.executable}" -m bvdt propagate "{docs_csv(tmp_path)}" -l topic -o "{out}" 2>&-'
-    )
+    line = f'"{sys.executable}" -m bvdt propagate "{docs_csv(tmp_path)}" -l topic -o "{out}" 2>&-'
     assert subprocess.run(line, shell=True, stdout=subprocess.DEVNULL, timeout=120).returncode == 0
     assert out.exists()

@@ -57,7 +57,9 @@ def make_desk(path: Path, session: Path) -> Desk:
 class Process:
     """``bvdt label`` in its own process; ``address`` once it listens."""
 
-    def __init__(self, folder: Path, *options: str, documents: str = "docs.csv") -> None:
+    def __init__(
+        self, folder: Path, *options: str, documents: str = "docs.csv", browser: str | None = None
+    ) -> None:
         command = [
             sys.executable,
             "-m",
@@ -66,12 +68,12 @@ class Process:
             documents,
             "--text",
             "text",
-            "--no-browser",
+            *(["--no-browser"] if browser is None else []),
             *options,
         ]
         self._process = subprocess.Popen(
             command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "2", "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, "OMP_NUM_THREADS": "2", "PYTHONUNBUFFERED": "1", "BROWSER": browser or ""},
         )  # fmt: skip
         self.said: list[str] = []
         assert self._process.stdout is not None

@@ -223,7 +223,7 @@ def _serve(said: Session, corpus: Corpus, store: Store, model: Any, task: Task, 
             "documents, unencrypted"
         )
     if task.browser:
-        threading.Timer(0.5, webbrowser.open, (server.address,)).start()
+        threading.Timer(0.5, webbrowser.open, (server.address_for_once(),)).start()
     try:
         server.run()
     except KeyboardInterrupt:
