@@ -249,8 +249,7 @@ void register_cells(nb::module_& m) {
         .def("lists", &make_lists, "k"_a, "n_links"_a, "threads"_a)
         .def("begin", &begin_lists, "lists"_a, "first"_a, "last"_a, "pairs"_a, "threads"_a)
         .def("means", &means)
-        .def_prop_ro("reach", [](const Cells&) { return kReach; })
-        .def_prop_ro("by_bytes", [](const Cells& self) { return !self.store.bytes.empty(); });
+        .def_prop_ro("reach", [](const Cells&) { return kReach; });
 }
 
 }  // namespace bvdt

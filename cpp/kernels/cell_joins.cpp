@@ -72,7 +72,7 @@ class Gathered {
             tile.limit[r] = r < count ? limit[r] : -kInfinity;
             found[r] = hits(first + r);
         }
-        screen(tile, {panels_.data(), nullptr, level_.data(), n_panels, points_.d()}, found);
+        screen(tile, {panels_.data(), level_.data(), n_panels, points_.d()}, found);
         for (int64_t r = 0; r < kRows; ++r) n_hits_[first + r] = found[r].count;
     }
 

@@ -17,11 +17,6 @@
 #define BVDT_SIMD
 #endif
 
-// Single functions for CPUs that have more, called after a look at the CPU.
-#if defined(__x86_64__) && defined(__GNUC__)
-#define BVDT_BYTES __attribute__((target("avx512f,avx512bw,avx512vnni")))  // products of bytes
-#endif
-
 #if defined(__GNUC__)
 #define BVDT_INLINE inline __attribute__((always_inline))  // into functions for CPUs newer than their own
 #define BVDT_NOINLINE __attribute__((noinline))            // where a loop would lack registers inside another

@@ -388,10 +388,6 @@ class Cells:
     ) -> None:
         """The lists of these cells' points hold at first whom estimates tell to be near."""
 
-    @property
-    def by_bytes(self) -> bool:
-        """Whether this CPU screens centres in bytes."""
-
     def means(self) -> tuple[_F, _F]:
         """Copies of h̄ above x̄, (2d·n_cells,), and of ⟨x̄, h̄⟩, (n_cells,)."""
 
