@@ -7,30 +7,27 @@
 namespace bvdt {
 namespace {
 
-template <int Width>
-BVDT_INLINE void screen_numbers_lanes(const ScreenRows& rows, const ScreenCentres& centres, Hits* hits) {
-    using Part = Lanes<float, Width>;
+void screen_numbers(const ScreenRows& rows, const ScreenCentres& centres, Hits* hits) {
+    using Part = Lanes<float>;
     for (int64_t b = 0; b < centres.n_panels; ++b) {
         Part rest[kRows];
         multiply(rows.x, centres.panels + b * centres.d * kLanes, centres.d, rest);
         const Part part = Part::at(centres.level + b * kLanes);
-        Signs<float, Width> below;
+        Signs<float> below;
         for (int64_t r = 0; r < kRows; ++r) rest[r] = part - rest[r], below.add(rest[r] - rows.limit[r]);
         if (!below.any()) continue;
         for (int64_t r = 0; r < kRows; ++r) {
-            Signs<float, Width> here;
+            Signs<float> here;
             here.add(rest[r] - rows.limit[r]);
             if (!here.any()) continue;
             float value[kLanes];
             Part::at(value) = rest[r];
             Hits& to = hits[r];
-            to.count += take_below<Width>(value, rows.limit[r], static_cast<int32_t>(b * kLanes),
-                                          to.value + to.count, to.place + to.count);
+            to.count += take_below(value, rows.limit[r], static_cast<int32_t>(b * kLanes),
+                                   to.value + to.count, to.place + to.count);
         }
     }
 }
-BVDT_EACH_WIDTH(screen_numbers, (const ScreenRows& rows, const ScreenCentres& centres, Hits* hits),
-                (rows, centres, hits))
 
 }  // namespace
 

@@ -17,15 +17,17 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // ⟨x, a − b⟩
-BVDT_SIMD double product_with_difference(const double* x, const double* a, const double* b, int64_t d) {
-    double sum = 0;
-    BVDT_SIMD_LOOP(reduction(+ : sum))
-    for (int64_t j = 0; j < d; ++j) sum += x[j] * (a[j] - b[j]);
-    return sum;
+double product_with_difference(const double* x, const double* a, const double* b, int64_t d) {
+    double lane[4] = {};
+    int64_t j = 0;
+    for (; j + 4 <= d; j += 4)
+        for (int64_t k = 0; k < 4; ++k) lane[k] += x[j + k] * (a[j + k] - b[j + k]);
+    for (; j < d; ++j) lane[0] += x[j] * (a[j] - b[j]);
+    return (lane[0] + lane[1]) + (lane[2] + lane[3]);
 }
 
 // out = a − b
-BVDT_SIMD void subtract(const float* a, const float* b, int64_t d, float* out) {
+void subtract(const float* a, const float* b, int64_t d, float* out) {
     BVDT_INDEPENDENT_LOOP
     for (int64_t j = 0; j < d; ++j) out[j] = a[j] - b[j];
 }

@@ -22,7 +22,7 @@ double median(std::vector<double> values) {
 }
 
 // The smaller half of each column of (count, d), its middle included, ascends from the first row on.
-BVDT_SIMD void sort_lower_half(double* values, int64_t count, int64_t d) {
+void sort_lower_half(double* values, int64_t count, int64_t d) {
     for (int64_t place = 0; place <= count / 2; ++place)
         for (int64_t s = place + 1; s < count; ++s) {
             double *to = values + place * d, *from = values + s * d;
@@ -65,8 +65,8 @@ double distance_from(const double* row, const double* middle, int64_t d) {
 }
 
 // ⟨x − x̃, h − h̃⟩, by eight running sums that are added in one fixed order.
-BVDT_SIMD double product_from(const double* x, const double* middle_x, const double* h,
-                              const double* middle_h, int64_t d) {
+double product_from(const double* x, const double* middle_x, const double* h, const double* middle_h,
+                    int64_t d) {
     double lane[8] = {}, rest = 0;
     int64_t j = 0;
     for (; j + 8 <= d; j += 8)
@@ -77,8 +77,8 @@ BVDT_SIMD double product_from(const double* x, const double* middle_x, const dou
 }
 
 // 16 centres side by side: h' as (d, 16), ‖h'‖² and ⟨x̄, h⟩ of each.
-BVDT_SIMD void fill_panel(const double* const* row, const double* mean_x, const double* mean_h, double scale,
-                          int64_t d, float* panel, float* squares, double* along) {
+void fill_panel(const double* const* row, const double* mean_x, const double* mean_h, double scale, int64_t d,
+                float* panel, float* squares, double* along) {
     float square[kLanes] = {};
     double inner[kLanes] = {};
     for (int64_t j = 0; j < d; ++j) {

@@ -19,7 +19,7 @@ class BuildInfo(TypedDict):
     compiler: str  # name and version
     openmp: bool  # without it there is one thread
     openmp_version: str  # year and month of the specification, or empty
-    simd_bytes: int  # of the registers in use on this CPU: 16, 32 or 64
+    simd: str  # the level in use: baseline, avx2 or avx512
     max_threads: int  # that OpenMP would start of its own accord; 1 without it
 
 def build_info() -> BuildInfo: ...
