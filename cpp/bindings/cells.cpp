@@ -43,15 +43,6 @@ void make_cells(Cells* self, Matrix<double> x, Matrix<double> h, Vector<double> 
     new (self) Cells{std::move(x), std::move(h), std::move(u), std::move(w), std::move(store)};
 }
 
-// Values are looked up in copies of the points from now on.
-void read_from(Cells& self, Matrix<double> x, Matrix<double> h) {
-    const DensePoints points = dense_points(x, h);
-    check_matrix("X", points.n, points.d, self.store.points.n, self.store.points.d);
-    require((points.x == points.h) == (self.store.points.x == self.store.points.h),
-            "X and H need to be one array, or two, as the cells' are");
-    self.store.points = points, self.x = std::move(x), self.h = std::move(h);
-}
-
 // The length of the lists.
 int64_t check_search(const Cells& self, int64_t first, int64_t last, int64_t pairs,
                      const MutableMatrix<int32_t>& index) {
@@ -245,7 +236,6 @@ void register_cells(nb::module_& m) {
              "divergence"_a.noconvert(), "threads"_a)
         .def("search_rows", &search_rows, "x"_a, "h"_a, "u"_a, "own"_a, "order"_a, "bounds"_a, "home"_a,
              "pairs"_a, "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a)
-        .def("read_from", &read_from, "x"_a, "h"_a)
         .def("lists", &make_lists, "k"_a, "n_links"_a, "threads"_a)
         .def("begin", &begin_lists, "lists"_a, "first"_a, "last"_a, "pairs"_a, "threads"_a)
         .def("means", &means)

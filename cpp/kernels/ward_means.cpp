@@ -197,9 +197,9 @@ void MeansChain<Value>::scan(int32_t a) {
         if (!self_dual_) row_h_[j] = panel_h_[at + j * kSlots];
     }
     dead_[a] = std::numeric_limits<Value>::infinity();  // not the nearest to itself
-    scan_panels<Value>({panel_x_.data(), (self_dual_ ? panel_x_ : panel_h_).data(), points_.data(), dead_.data(),
-                 row_x_.data(), row_h_.data(), points_[a], padded() / kSlots, d_, cost_.data(),
-                 least_.data()});
+    scan_panels<Value>({panel_x_.data(), (self_dual_ ? panel_x_ : panel_h_).data(), points_.data(),
+                        dead_.data(), row_x_.data(), row_h_.data(), points_[a], padded() / kSlots, d_,
+                        cost_.data(), least_.data()});
     dead_[a] = 0;
 }
 

@@ -340,13 +340,6 @@ class Cells:
         bounds: _L,  # (n_cells + 1,) cell c is order[bounds[c] : bounds[c + 1]]
         threads: int,
     ) -> None: ...
-    def read_from(
-        self,
-        x: _F,  # (N, d) a copy of the points
-        h: _F,  # (N, d)
-    ) -> None:
-        """Values are looked up there from now on."""
-
     def search(
         self,
         first: int,  # cells first … last − 1, whose points' lists are written

@@ -271,7 +271,6 @@ OWN = {
         "last": [always(-1), always(3), always(HUGE)],
         "pairs": [always(K), always(0), always(-HUGE)],
     },
-    "Cells.read_from": {"x": [shorter, narrower], "h": [shorter, narrower]},
     "Cells.lists": {"k": [always(0), always(N + 1), always(HUGE)], "n_links": [always(0), always(-HUGE)]},
     "CellLists.link": {},
     "CellLists.join": {
