@@ -11,7 +11,7 @@ namespace {
 
 // Ctrl-C while a kernel runs: raises what the handler of the signal raises.
 void answer_signals() {
-    nanobind::gil_scoped_acquire held;
+    bvdt::HeldGil held;
     if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
 }
 
