@@ -114,8 +114,9 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
 
     def _distances(self, rows: Lifted, index: Int, d: Float) -> Float:
         """In the metric's own values; what is no more than rounding is 0."""
-        scale = np.abs(rows.u)[:, None] + np.abs(self._index.lifted.w[np.maximum(index, 0)])
-        d = np.where(d <= _ROUNDING * scale, 0.0, d)
+        if self._divergence().name != "squared_euclidean" or rows.is_sparse:  # else from differences
+            scale = np.abs(rows.u)[:, None] + np.abs(self._index.lifted.w[np.maximum(index, 0)])
+            d = np.where(d <= _ROUNDING * scale, 0.0, d)
         if self.metric == "euclidean":
             return np.asarray(np.sqrt(2 * d))
         return np.asarray(2 * d if self.metric == "sqeuclidean" else d)

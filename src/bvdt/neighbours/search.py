@@ -7,6 +7,7 @@ from threading import RLock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from .._support.arrays import Float, Int
@@ -14,7 +15,7 @@ from .._support.progress import Progress
 from .._support.running import n_threads
 from ..lifting import Lifted
 from ..tree import cut_into_chunks
-from .cells import CellIndex, Effort, ranked_again
+from .cells import CellIndex, Effort, ranked_again, taken
 from .chunks import search_by_rule, search_sparse
 from .dial import (
     FEW,
@@ -28,6 +29,7 @@ from .dial import (
     needed_ranks,
     tried_effort,
 )
+from .differences import told_apart
 from .exact import exact_lists
 from .links import Plan, choose_plan, linked_lists
 from .recall import Recall, surely
@@ -164,7 +166,15 @@ class NeighbourIndex:
         """Each point's k nearest centres but itself, ascending; −1 and +∞ where fewer were found."""
         with self._lock:
             if self._own is None:
-                self._own = self._search(progress)
+                found = self._search(progress)
+                lists = told_apart(
+                    self.lifted,
+                    self.lifted,
+                    (found.index, found.divergence),
+                    self.lifted.n_points - 1,
+                    self._wider,
+                )
+                self._own = _Found(*lists, found.recall)
             return self._own.index, self._own.divergence
 
     def first_lists(self, rows: int) -> tuple[Int, Float]:  # (rows, k) ×2
@@ -203,10 +213,24 @@ class NeighbourIndex:
 
     def lists_of(self, new: Lifted, k: int) -> tuple[Int, Float]:  # (n_new, k) ×2
         """The k nearest centres of other points, lifted alike, by the effort that was chosen or exactly."""
+
+        def find(rows: NDArray[Any], width: int) -> tuple[Int, Float]:
+            return self._lists_of(taken(new, rows), width)
+
+        return told_apart(new, self.lifted, self._lists_of(new, k), self.lifted.n_points, find)
+
+    def _lists_of(self, new: Lifted, k: int) -> tuple[Int, Float]:  # (n_new, k) ×2
         if self.cells is None:
             return exact_lists(new, self.lifted, k)
         effort, _ = self._tried_effort()
         return self.cells.search_new(new, k, Effort(effort.pairs, effort.ranked + max(0, k - self.k)))
+
+    def _wider(self, rows: NDArray[Any], k: int) -> tuple[Int, Float]:  # (m,) -> (m, k) ×2
+        """Longer lists of some of the centres' own points."""
+        if self.cells is None:
+            return exact_lists(self.lifted, self.lifted, k, rows, rows)
+        effort = self._tried_effort()[0]
+        return self.cells.search_own(rows, k, Effort(effort.pairs, effort.ranked + k - self.k))
 
 
 def nearest_centres(
