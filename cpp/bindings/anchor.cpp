@@ -33,7 +33,7 @@ nb::tuple steal(const Points& points, int64_t nnz, const Given& given, const Vec
                 int64_t pivot, int32_t anchor, int threads) {
     Stolen stolen;
     {
-        nb::gil_scoped_release release;
+        ReleasedGil release;
         check_threads(threads);
         const AnchorState state = given.checked(points.n);
         const int64_t n = rows(given.points), n_older = rows(threshold);
@@ -69,7 +69,7 @@ struct Wanted {
 
 template <typename Points>
 int64_t grow(const Points& points, int64_t nnz, const Given& given, const Wanted& wanted, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const AnchorState state = given.checked(points.n);
     const Segments segments = wanted.checked(rows(given.points));

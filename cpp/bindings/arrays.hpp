@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "checks.hpp"
+#include "gil.hpp"
 
 namespace bvdt {
 namespace nb = nanobind;

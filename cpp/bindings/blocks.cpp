@@ -25,7 +25,7 @@ struct TreeArrays {
 
 void coarsest_dense(Matrix<double> x, Matrix<double> h, Vector<double> u, Vector<double> w,
                     Vector<int32_t> size, Vector<int32_t> order, MutableVector<double> out, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     const DensePoints points = dense_points(x, h);
     coarsest_divergences(points, TreeArrays{u, w, size, order}.checked(points.n, out, threads), out.data(),
                          threads);
@@ -34,7 +34,7 @@ void coarsest_dense(Matrix<double> x, Matrix<double> h, Vector<double> u, Vector
 void coarsest_sparse(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h,
                      int64_t d, Vector<double> u, Vector<double> w, Vector<int32_t> size,
                      Vector<int32_t> start, Vector<int32_t> order, MutableVector<double> out, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const SparsePoints points = Csr{indptr, indices, x, h, d}.checked(threads);
     NodeLevels nodes = TreeArrays{u, w, size, order}.checked(points.n, out, threads);
@@ -55,7 +55,7 @@ RowPairs checked_pairs(const Vector<int32_t>& a, const Vector<int32_t>& b, const
 
 void pair_dots_dense(Matrix<double> x, Matrix<double> h, Vector<int32_t> a, Vector<int32_t> b,
                      MutableVector<double> out, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     require(columns(x) == columns(h), "X and H need one number of columns; they have ", columns(x), " and ",
             columns(h));
@@ -66,7 +66,7 @@ void pair_dots_dense(Matrix<double> x, Matrix<double> h, Vector<int32_t> a, Vect
 void pair_dots_sparse(Vector<int64_t> x_indptr, Vector<int32_t> x_indices, Vector<double> x,
                       Vector<int64_t> h_indptr, Vector<int32_t> h_indices, Vector<double> h, int64_t d,
                       Vector<int32_t> a, Vector<int32_t> b, MutableVector<double> out, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const SparsePoints x_points = Csr{x_indptr, x_indices, x, x, d}.checked(threads);
     const SparsePoints h_points = Csr{h_indptr, h_indices, h, h, d}.checked(threads);

@@ -49,7 +49,7 @@ struct Out {
 void optimum_coarsest(Vector<int32_t> size, Vector<int32_t> parent, Vector<double> dbar, double bandwidth,
                       MutableVector<double> q, MutableVector<double> log_value,
                       MutableVector<double> mass_below, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     const BlockWeights weights = Blocks{size, parent, dbar, bandwidth}.coarsest(threads);
     optimum(weights, Out{q, log_value, mass_below}.checked(rows(dbar), rows(size)), threads);
 }
@@ -57,7 +57,7 @@ void optimum_coarsest(Vector<int32_t> size, Vector<int32_t> parent, Vector<doubl
 void optimum_blocks(Vector<int32_t> size, Vector<int32_t> parent, Vector<int64_t> first, Vector<int32_t> cols,
                     Vector<double> dbar, double bandwidth, MutableVector<double> q,
                     MutableVector<double> log_value, MutableVector<double> mass_below, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     const BlockWeights weights = Blocks{size, parent, dbar, bandwidth}.any(first, cols, threads);
     optimum(weights, Out{q, log_value, mass_below}.checked(rows(dbar), rows(size)), threads);
 }
@@ -70,7 +70,7 @@ nb::tuple curve_coarsest(Vector<int32_t> size, Vector<int32_t> parent, Vector<do
                          int threads) {
     Curve curve;
     {
-        nb::gil_scoped_release release;
+        ReleasedGil release;
         curve = bound_curve(Blocks{size, parent, dbar, bandwidth}.coarsest(threads), threads);
     }
     return to_tuple(curve);
@@ -80,7 +80,7 @@ nb::tuple curve_blocks(Vector<int32_t> size, Vector<int32_t> parent, Vector<int6
                        Vector<int32_t> cols, Vector<double> dbar, double bandwidth, int threads) {
     Curve curve;
     {
-        nb::gil_scoped_release release;
+        ReleasedGil release;
         curve = bound_curve(Blocks{size, parent, dbar, bandwidth}.any(first, cols, threads), threads);
     }
     return to_tuple(curve);

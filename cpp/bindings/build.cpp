@@ -19,7 +19,7 @@ void register_build(nb::module_& m) {
         facts["compiler"] = info.compiler;
         facts["openmp"] = info.openmp;
         facts["openmp_version"] = info.openmp_version;
-        facts["simd_bytes"] = info.simd_bytes;
+        facts["simd"] = info.simd;
         facts["max_threads"] = info.max_threads;
         return facts;
     });

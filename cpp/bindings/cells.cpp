@@ -37,19 +37,10 @@ CellStore checked_store(const Matrix<double>& x, const Matrix<double>& h, const 
 void make_cells(Cells* self, Matrix<double> x, Matrix<double> h, Vector<double> u, Vector<double> w,
                 Vector<int32_t> order, Vector<int64_t> bounds, int threads) {
     auto store = [&] {
-        nb::gil_scoped_release release;
+        ReleasedGil release;
         return checked_store(x, h, u, w, order, bounds, threads);
     }();
     new (self) Cells{std::move(x), std::move(h), std::move(u), std::move(w), std::move(store)};
-}
-
-// Values are looked up in copies of the points from now on.
-void read_from(Cells& self, Matrix<double> x, Matrix<double> h) {
-    const DensePoints points = dense_points(x, h);
-    check_matrix("X", points.n, points.d, self.store.points.n, self.store.points.d);
-    require((points.x == points.h) == (self.store.points.x == self.store.points.h),
-            "X and H need to be one array, or two, as the cells' are");
-    self.store.points = points, self.x = std::move(x), self.h = std::move(h);
 }
 
 // The length of the lists.
@@ -66,7 +57,7 @@ int64_t check_search(const Cells& self, int64_t first, int64_t last, int64_t pai
 
 void search(const Cells& self, int64_t first, int64_t last, int64_t pairs, MutableMatrix<int32_t> index,
             MutableMatrix<double> divergence, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const int64_t k = check_search(self, first, last, pairs, index);
     check_matrix("divergence", rows(divergence), columns(divergence), self.store.points.n, k);
@@ -89,7 +80,7 @@ struct FillingLists {
 };
 
 FillingLists make_lists(const Cells& self, int64_t k, int64_t n_links, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const CellStore& store = self.store;
     const int64_t n = store.points.n;
@@ -108,7 +99,7 @@ FillingLists make_lists(const Cells& self, int64_t k, int64_t n_links, int threa
 // The next cells' lists, with whom estimates tell to be near.
 void begin_lists(const Cells& self, FillingLists& lists, int64_t first, int64_t last, int64_t pairs,
                  int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const int64_t n = self.store.points.n, n_cells = self.store.n, k = lists.lists.k();
     require(lists.lists.n() == n && lists.n_cells == n_cells, "lists need to be of these ", n, " points");
@@ -120,14 +111,14 @@ void begin_lists(const Cells& self, FillingLists& lists, int64_t first, int64_t 
 }
 
 void link(FillingLists& self, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     self.check_begun();
     self.lists.link(threads);
 }
 
 void join(FillingLists& self, int64_t first, int64_t last, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     require(0 <= first && first <= last && last <= self.lists.n(), "first and last need places in 0…",
             self.lists.n(), "; they are ", first, " and ", last);
@@ -148,7 +139,7 @@ void read_list(const FillingLists& self, int64_t i, float* value, int32_t* index
 // The same of some points.
 void read(const FillingLists& self, const Vector<int32_t>& chosen, MutableMatrix<int32_t> index,
           MutableMatrix<double> estimate, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     self.check_begun();
     const int64_t count = rows(chosen), k = self.lists.k();
@@ -166,7 +157,7 @@ void read(const FillingLists& self, const Vector<int32_t>& chosen, MutableMatrix
 void rank(const FillingLists& self, const Matrix<double>& x, const Matrix<double>& h, const Vector<double>& u,
           const Vector<double>& w, bool is_bound, MutableMatrix<int32_t> index,
           MutableMatrix<double> divergence, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     self.check_begun();
     const DensePoints points = dense_points(x, h);
@@ -200,7 +191,7 @@ void rank(const FillingLists& self, const Matrix<double>& x, const Matrix<double
 void search_rows(const Cells& self, Matrix<double> x, Matrix<double> h, Vector<double> u, Vector<int32_t> own,
                  Vector<int32_t> order, Vector<int64_t> bounds, Vector<int32_t> home, int64_t pairs,
                  MutableMatrix<int32_t> index, MutableMatrix<double> divergence, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const DensePoints points = dense_points(x, h);
     const int64_t k = columns(index), n_groups = rows(bounds) - 1;
@@ -245,12 +236,10 @@ void register_cells(nb::module_& m) {
              "divergence"_a.noconvert(), "threads"_a)
         .def("search_rows", &search_rows, "x"_a, "h"_a, "u"_a, "own"_a, "order"_a, "bounds"_a, "home"_a,
              "pairs"_a, "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a)
-        .def("read_from", &read_from, "x"_a, "h"_a)
         .def("lists", &make_lists, "k"_a, "n_links"_a, "threads"_a)
         .def("begin", &begin_lists, "lists"_a, "first"_a, "last"_a, "pairs"_a, "threads"_a)
         .def("means", &means)
-        .def_prop_ro("reach", [](const Cells&) { return kReach; })
-        .def_prop_ro("by_bytes", [](const Cells& self) { return !self.store.bytes.empty(); });
+        .def_prop_ro("reach", [](const Cells&) { return kReach; });
 }
 
 }  // namespace bvdt

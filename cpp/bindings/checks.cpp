@@ -47,7 +47,7 @@ void refuse_size(const int32_t* size, int64_t broken) {
 }
 
 // Whether all values are in least … limit − 1; least is 0 or −1.
-BVDT_SIMD bool are_indices(const int32_t* values, int64_t count, int64_t limit, int32_t least) {
+bool are_indices(const int32_t* values, int64_t count, int64_t limit, int32_t least) {
     const uint32_t from = static_cast<uint32_t>(least);
     const uint32_t behind = static_cast<uint32_t>(std::clamp<int64_t>(limit, 0, int64_t{1} << 31)) - from;
     uint32_t outside = 0;

@@ -14,7 +14,7 @@ namespace {
 
 template <typename T>
 void dots(Matrix<T> a, Matrix<T> b, MutableVector<double> out, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     check_matrix("b", rows(b), columns(b), rows(a), columns(a));
     check_length("out", rows(out), columns(a), "column");
@@ -23,7 +23,7 @@ void dots(Matrix<T> a, Matrix<T> b, MutableVector<double> out, int threads) {
 
 template <typename T>
 void reduce(MutableMatrix<T> r, Matrix<T> ap, Vector<T> length, MutableVector<double> squares, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     check_matrix("ap", rows(ap), columns(ap), rows(r), columns(r));
     check_length("length", rows(length), columns(r), "column");
@@ -34,7 +34,7 @@ void reduce(MutableMatrix<T> r, Matrix<T> ap, Vector<T> length, MutableVector<do
 template <typename T>
 void advance(MutableMatrix<T> f, MutableMatrix<T> p, Matrix<T> r, Vector<T> length, Vector<T> turn,
              int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const int64_t n = rows(f), k = columns(f);
     check_matrix("p", rows(p), columns(p), n, k);
@@ -53,7 +53,7 @@ int64_t checked_order(const Vector<int32_t>& order, int64_t n, int threads) {
 
 template <typename T>
 void take(Matrix<T> v, Vector<int32_t> order, double factor, MutableMatrix<T> out, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     const int64_t n = checked_order(order, rows(v), threads);
     check_matrix("out", rows(out), columns(out), n, columns(v));
     take_rows(v.data(), order.data(), static_cast<T>(factor), n, columns(v), out.data(), threads);
@@ -62,7 +62,7 @@ void take(Matrix<T> v, Vector<int32_t> order, double factor, MutableMatrix<T> ou
 template <typename T>
 void put(Matrix<T> v, Vector<int32_t> order, std::optional<Vector<double>> factor, MutableMatrix<T> out,
          int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     const int64_t n = checked_order(order, rows(v), threads);
     if (factor) check_length("factor", rows(*factor), n, "row");
     check_matrix("out", rows(out), columns(out), n, columns(v));
@@ -71,13 +71,13 @@ void put(Matrix<T> v, Vector<int32_t> order, std::optional<Vector<double>> facto
 
 template <typename T>
 void cut(MutableMatrix<T> v, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     cut_below_zero(v.data(), rows(v) * columns(v), threads);
 }
 
 void count(Matrix<double> scores, Vector<double> divisor, MutableVector<int64_t> found, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     check_length("divisor", rows(divisor), columns(scores), "column");
     check_length("count", rows(found), columns(scores), "column");
@@ -86,7 +86,7 @@ void count(Matrix<double> scores, Vector<double> divisor, MutableVector<int64_t>
 
 void distribute(MutableMatrix<double> scores, Vector<double> divisor, Vector<double> prior,
                 MutableVector<int32_t> best, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const int64_t n = rows(scores), k = columns(scores);
     check_length("divisor", rows(divisor), k, "column");
@@ -99,7 +99,7 @@ template <typename T>
 bool blend(MutableMatrix<T> step, Matrix<T> before, Matrix<T> given, std::optional<Vector<int32_t>> order,
            double alpha, double tol, double rounding, MutableVector<double> change,
            MutableVector<double> total, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const int64_t n = rows(step), k = columns(step);
     check_matrix("before", rows(before), columns(before), n, k);

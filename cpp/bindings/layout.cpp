@@ -17,7 +17,7 @@ Mesh checked_mesh(double low0, double low1, double unit, int64_t n_rows, int64_t
 }
 
 void spread(Matrix<float> y, double low0, double low1, double unit, MutableMatrix<float> mass, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     check_matrix("y", rows(y), columns(y), rows(y), 2);
     const Mesh mesh = checked_mesh(low0, low1, unit, rows(mass), columns(mass));
@@ -26,7 +26,7 @@ void spread(Matrix<float> y, double low0, double low1, double unit, MutableMatri
 
 void read(Matrix<float> y, double low0, double low1, double unit, Matrix<float> potential,
           MutableMatrix<float> out, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     check_matrix("y", rows(y), columns(y), rows(y), 2);
     check_matrix("out", rows(out), columns(out), rows(y), 3);
@@ -37,7 +37,7 @@ void read(Matrix<float> y, double low0, double low1, double unit, Matrix<float> 
 void move(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<float> value, Matrix<float> others,
           Matrix<float> y, Matrix<float> potential, double pull, double push, double rate, double momentum,
           MutableMatrix<float> velocity, MutableMatrix<float> gain, MutableMatrix<float> moved, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     require(rows(indptr) >= 1, "indptr needs one entry per row and one more; it is empty");
     check_length("value", rows(value), rows(indices), "index");

@@ -15,7 +15,7 @@ constexpr int32_t kMostWeight = (1 << 30) - 1;  // the sum of two fits
 
 void weigh(Matrix<double> divergences, double fall, int32_t total, MutableMatrix<int32_t> weight,
            MutableVector<double> cost, MutableVector<double> logs, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const int64_t n = rows(divergences), k = columns(divergences);
     require(total >= 0 && total <= kMostWeight, "total needs 0…", kMostWeight, "; it is ", total);
@@ -26,7 +26,7 @@ void weigh(Matrix<double> divergences, double fall, int32_t total, MutableMatrix
 }
 
 int64_t find_parts(Matrix<int32_t> listed, MutableVector<int32_t> part) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     const int64_t n = rows(listed), k = columns(listed);
     check_indices("listed", listed.data(), n * k, n, 1, -1);
     check_length("part", rows(part), n, "point");
@@ -35,7 +35,7 @@ int64_t find_parts(Matrix<int32_t> listed, MutableVector<int32_t> part) {
 
 void make_links(Links* self, Matrix<int32_t> indices, Matrix<int32_t> weight, double unit,
                 Vector<int32_t> order, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const int64_t n = rows(order), k = columns(indices);
     check_distinct("order", order.data(), n, n);
@@ -59,19 +59,19 @@ struct Building {
 
 void make_mean_links(Building* self, Matrix<int32_t> listed, double unit, Vector<int32_t> order,
                      int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const int64_t n = rows(order), k = columns(listed);
     check_distinct("order", order.data(), n, n);
     check_matrix("listed", rows(listed), k, n, k);
     check_indices("listed", listed.data(), n * k, n, threads, -1);
     MeanLinks links(listed.data(), k, unit, order.data(), n, threads);
-    nb::gil_scoped_acquire acquire;
+    const HeldGil acquire;
     new (self) Building{std::move(links), k, nb::object()};
 }
 
 void weigh_rows(Building& self, int64_t first, Matrix<int32_t> weight) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     MeanLinks& links = self.unfinished();
     const int64_t n = rows(weight), most = links.n_points();
     require(first >= 0 && first <= most && n <= most - first, "weights need rows of 0…", most - 1,
@@ -102,7 +102,7 @@ void heads_before(Building& self, int64_t first, MutableMatrix<int32_t> out) {
 nb::object finish(Building& self, int threads) {
     MeanLinks& links = self.unfinished();
     {
-        nb::gil_scoped_release release;
+        ReleasedGil release;
         check_threads(threads);
         links.join(threads);
     }
@@ -122,7 +122,7 @@ void multiply(const Links& self, const CoarsestProduct* far, Matrix<T> v, Mutabl
               const Scale& near_in, const Scale& near_out, const Scale& far_in, const Scale& far_out,
               double own, bool transpose, bool ordered, std::optional<MutableVector<double>> dots,
               int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const int64_t n = self.n_points();
     if (far)
@@ -141,7 +141,7 @@ template <typename T>
 void step(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMatrix<T> out, double near_times,
           double far_times, Vector<int32_t> row, Matrix<T> given, Vector<double> by, double share,
           double turn, MutableMatrix<double> sums, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const int64_t n = self.n_points(), k = columns(v);
     if (far)
@@ -181,7 +181,7 @@ void register_links(nb::module_& m) {
     m.def("linked_parts", &find_parts, "listed"_a, "part"_a.noconvert());
     auto links = nb::class_<Links>(m, "Links");
     links.def("__init__", &make_links, "listed"_a, "weights"_a, "unit"_a, "order"_a, "threads"_a)
-        .def("transposed", &Links::transposed, nb::call_guard<nb::gil_scoped_release>())
+        .def("transposed", &Links::transposed, nb::call_guard<ReleasedGil>())
         .def("heads", &heads, "first"_a, "out"_a.noconvert())
         .def_prop_ro("unit", &Links::unit)
         .def_prop_ro("first", &viewed<&Links::first>)

@@ -11,7 +11,7 @@ namespace {
 
 // Ctrl-C while a kernel runs: raises what the handler of the signal raises.
 void answer_signals() {
-    nanobind::gil_scoped_acquire held;
+    bvdt::HeldGil held;
     if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
 }
 
@@ -32,9 +32,7 @@ void tell_memory(const std::exception_ptr& thrown, void*) {
     }
 }
 
-}  // namespace
-
-NB_MODULE(_core, m) {
+void register_all(nanobind::module_& m) {
     // An operator that lives until Python ends, in a module's variable, is no leak worth a message to its
     // user.
     nanobind::set_leak_warnings(false);
@@ -56,3 +54,10 @@ NB_MODULE(_core, m) {
     bvdt::register_sums(m);
     bvdt::register_ward(m);
 }
+
+}  // namespace
+
+// One of them per library; they differ in the kernels that they are linked with.
+NB_MODULE(_core_baseline, m) { register_all(m); }
+NB_MODULE(_core_avx2, m) { register_all(m); }
+NB_MODULE(_core_avx512, m) { register_all(m); }

@@ -30,7 +30,7 @@ template <typename Points>
 void offer_chunks(const Points& points, const Vector<double>& u, const Vector<double>& w,
                   const Vector<int32_t>& order, const Vector<int64_t>& bounds, const Indices& index,
                   const Divergences& divergence, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const Levels levels = checked_levels(u, w, points.n);
     const NeighborLists lists = checked_lists(index, divergence, points.n);
@@ -43,7 +43,7 @@ void offer_chunks(const Points& points, const Vector<double>& u, const Vector<do
 void join(const SparsePoints& points, const Vector<double>& u, const Vector<double>& w,
           const Matrix<int32_t>& listed, const Matrix<int32_t>& before, const Vector<int32_t>& visited,
           const Indices& index, const Divergences& divergence, int threads, bool both_ways) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const Levels levels = checked_levels(u, w, points.n);
     const NeighborLists lists = checked_lists(index, divergence, points.n);
@@ -65,7 +65,7 @@ void join(const SparsePoints& points, const Vector<double>& u, const Vector<doub
 void search_postings(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x, Vector<double> h,
                      int64_t d, Vector<double> u, Vector<double> w, Vector<int32_t> visited, int64_t budget,
                      int64_t candidates, Indices index, Divergences divergence, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const SparsePoints points = Csr{indptr, indices, x, h, d}.checked(threads);
     const Levels levels = checked_levels(u, w, points.n);
@@ -81,7 +81,7 @@ void search_postings(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<dou
 void rank(Matrix<double> x, Matrix<double> h, Vector<double> u, Vector<double> w, Vector<int32_t> order,
           Matrix<int32_t> candidates, Matrix<double> estimates, bool is_bound, Indices index,
           Divergences divergence, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const int64_t n = rows(x), width = columns(candidates);
     require(columns(x) == columns(h), "X and H need one number of columns; they have ", columns(x), " and ",

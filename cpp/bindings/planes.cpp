@@ -18,7 +18,7 @@ void check_children(const int32_t* child, int64_t count) {
 
 void find(Matrix<double> x, Matrix<double> h, Matrix<double> plane_x, Matrix<double> plane_h,
           Vector<double> border, Matrix<int32_t> child, MutableVector<int32_t> region, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const DensePoints points = dense_points(x, h);
     const int64_t count = rows(border);

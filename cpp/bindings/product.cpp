@@ -15,7 +15,7 @@ void check_columns(const Matrix<T>& v, const MutableMatrix<T>& out, int64_t n, i
 
 void make_coarsest(CoarsestProduct* self, Vector<int32_t> size, Vector<int32_t> order, Vector<double> q,
                    int64_t subtree_points, int64_t bucket_points) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     const int64_t n = check_sizes(size.data(), rows(size), 1);
     check_length("order", rows(order), n, "point");
     check_distinct("order", order.data(), n, n);
@@ -35,7 +35,7 @@ void make_coarsest(CoarsestProduct* self, Vector<int32_t> size, Vector<int32_t> 
 template <typename T>
 void apply_coarsest(const CoarsestProduct& self, Matrix<T> v, MutableMatrix<T> out, bool transpose,
                     int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_columns(v, out, self.n_points(), threads);
     self.apply(v.data(), out.data(), columns(v), transpose, threads);
 }
@@ -43,7 +43,7 @@ void apply_coarsest(const CoarsestProduct& self, Matrix<T> v, MutableMatrix<T> o
 NewVector<double> probabilities(const CoarsestProduct& self, Vector<int32_t> size) {
     std::vector<double> q;
     {
-        nb::gil_scoped_release release;
+        ReleasedGil release;
         check_sizes(size.data(), rows(size), 1);
         q = self.probabilities(size.data(), rows(size));
         require(!q.empty(), "size needs to be that of the product's tree; it is another's");
@@ -55,7 +55,7 @@ template <typename T>
 void product_blocks(Vector<int32_t> size, Vector<int32_t> parent, Vector<int32_t> order,
                     Vector<int64_t> first, Vector<int32_t> other, Vector<double> q, Matrix<T> v,
                     MutableMatrix<T> out, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     check_length("parent", rows(parent), rows(size), "node");
     const int64_t n = check_parents(size.data(), parent.data(), rows(size), threads);
@@ -76,7 +76,7 @@ void register_product(nb::module_& m) {
     using namespace nb::literals;
     nb::class_<CoarsestProduct>(m, "CoarsestProduct")
         .def("__init__", &make_coarsest, "size"_a, "order"_a, "q"_a, "subtree_points"_a, "bucket_points"_a)
-        .def("symmetric", &CoarsestProduct::symmetric, nb::call_guard<nb::gil_scoped_release>())
+        .def("symmetric", &CoarsestProduct::symmetric, nb::call_guard<ReleasedGil>())
         .def("apply", &apply_coarsest<double>, "v"_a, "out"_a.noconvert(), "transpose"_a, "threads"_a)
         .def("apply", &apply_coarsest<float>, "v"_a, "out"_a.noconvert(), "transpose"_a, "threads"_a)
         .def("probabilities", &probabilities, "size"_a)

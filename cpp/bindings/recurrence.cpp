@@ -12,7 +12,7 @@ void walk_recurrence(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<flo
                      std::vector<const CoarsestProduct*> trees, Vector<float> share, Vector<float> scale,
                      float centre, float radius, Matrix<float> a, Matrix<float> b, Matrix<double> start,
                      Matrix<double> rest, MutableMatrix<double> y, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     require(rows(indptr) >= 1, "indptr needs one entry per row and one more; it is empty");
     check_length("value", rows(value), rows(indices), "index");
@@ -42,7 +42,7 @@ void walk_recurrence(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<flo
 void walk_product_exact(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> value,
                         std::vector<const CoarsestProduct*> trees, Vector<double> share, Vector<double> scale,
                         Matrix<double> v, MutableMatrix<double> out, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     require(rows(indptr) >= 1, "indptr needs one entry per row and one more; it is empty");
     check_length("value", rows(value), rows(indices), "index");

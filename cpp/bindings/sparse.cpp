@@ -9,7 +9,7 @@ namespace {
 template <typename T>
 void product_sparse(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<T> value, Matrix<T> v,
                     MutableMatrix<T> out, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     require(rows(indptr) >= 1, "indptr needs one entry per row and one more; it is empty");
     check_length("value", rows(value), rows(indices), "index");

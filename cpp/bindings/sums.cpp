@@ -16,7 +16,7 @@ NewVector<double> node_sums_of(Vector<double> values, Vector<int32_t> size, Vect
                                int threads) {
     std::vector<double> out;
     {
-        nb::gil_scoped_release release;
+        ReleasedGil release;
         check_tree(size, order, threads);
         check_length("values", rows(values), rows(order), "point");
         out.resize(size.size());
@@ -29,7 +29,7 @@ NewVector<double> path_sums_of(Vector<double> values, Vector<int32_t> size, Vect
                                int threads) {
     std::vector<double> out;
     {
-        nb::gil_scoped_release release;
+        ReleasedGil release;
         check_tree(size, order, threads);
         check_length("values", rows(values), rows(size), "node");
         out.resize(order.size());

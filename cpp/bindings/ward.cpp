@@ -22,7 +22,7 @@ nb::tuple split(const Points& points, const Vector<double>& weight, const Mutabl
                 const Vector<int64_t>& bounds, int64_t cap, const Levels& levels, int threads) {
     SplitBounds result;
     {
-        nb::gil_scoped_release release;
+        ReleasedGil release;
         check_threads(threads);
         check_length("weight", rows(weight), points.n, "point");
         check_weights(weight.data(), points.n, threads);
@@ -49,7 +49,7 @@ template <typename Points>
 void ward(const Points& points, int64_t nnz, const Vector<double>& weight, const Vector<int32_t>& order,
           const Vector<int64_t>& bounds, const MutableMatrix<int32_t>& pairs,
           const MutableVector<double>& costs, int threads, const WardNear& near = {}) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     check_offsets("bounds", bounds.data(), rows(bounds), {0, rows(order), false}, false);
     const int64_t n_chunks = rows(bounds) - 1, first = bounds.data()[0];
@@ -80,7 +80,7 @@ nb::tuple merge_items(Matrix<int32_t> pairs, Vector<double> costs, Vector<int32_
                       int threads) {
     AppliedMerges applied;
     {
-        nb::gil_scoped_release release;
+        ReleasedGil release;
         check_threads(threads);
         const int64_t n = rows(cluster), n_chunks = rows(bounds) - 1, n_merges = n - n_chunks;
         check_offsets("bounds", bounds.data(), rows(bounds), {0, n, true}, false);
@@ -107,7 +107,7 @@ nb::tuple merge_items(Matrix<int32_t> pairs, Vector<double> costs, Vector<int32_
 int64_t order_tree(Matrix<int32_t> linkage, MutableVector<int32_t> size, MutableVector<int32_t> order,
                    MutableVector<int32_t> left, MutableVector<int32_t> right, MutableVector<int32_t> parent,
                    MutableVector<int32_t> start, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_threads(threads);
     const int64_t n = rows(linkage) + 1;
     check_matrix("linkage", n - 1, columns(linkage), n - 1, 2);
@@ -124,7 +124,7 @@ int64_t order_tree(Matrix<int32_t> linkage, MutableVector<int32_t> size, Mutable
 }
 
 int64_t depth(Vector<int32_t> size) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     check_sizes(size.data(), rows(size), 1);
     return tree_depth(size.data(), rows(size));
 }
@@ -142,7 +142,7 @@ Groups checked_groups(const Vector<double>& weight, const Vector<int32_t>& group
 
 void dense_means(Matrix<double> x, Vector<double> weight, Vector<int32_t> group, MutableMatrix<double> means,
                  MutableVector<double> total, int threads) {
-    nb::gil_scoped_release release;
+    ReleasedGil release;
     const Groups groups = checked_groups(weight, group, rows(x), rows(means), threads);
     check_matrix("means", rows(means), columns(means), rows(means), columns(x));
     check_length("total", rows(total), rows(means), "group");
@@ -154,7 +154,7 @@ nb::tuple sparse_means(Vector<int64_t> indptr, Vector<int32_t> indices, Vector<d
                        int threads) {
     SparseMeans means;
     {
-        nb::gil_scoped_release release;
+        ReleasedGil release;
         check_threads(threads);
         const SparsePoints points = Csr{indptr, indices, x, h, d}.checked(threads);
         means = group_means(points, checked_groups(weight, group, points.n, n_groups, threads), threads);

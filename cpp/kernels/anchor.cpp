@@ -52,8 +52,7 @@ inline int open_positions(const AnchorState& s, const double* threshold, int64_t
 }
 
 template <typename Points>
-BVDT_INLINE Stolen steal_range(const Points& p, const AnchorState& s, const Centre& c, int64_t begin,
-                               int64_t end) {
+BVDT_INLINE Stolen steal(const Points& p, const AnchorState& s, const Centre& c, int64_t begin, int64_t end) {
     constexpr int kBatch = 128;
     int64_t open[kBatch];
     Stolen result;
@@ -73,15 +72,6 @@ BVDT_INLINE Stolen steal_range(const Points& p, const AnchorState& s, const Cent
         result.evaluations += count;
     }
     return result;
-}
-
-BVDT_SIMD Stolen steal(const DensePoints& p, const AnchorState& s, const Centre& c, int64_t begin,
-                       int64_t end) {
-    return steal_range(p, s, c, begin, end);
-}
-BVDT_SIMD Stolen steal(const SparsePoints& p, const AnchorState& s, const Centre& c, int64_t begin,
-                       int64_t end) {
-    return steal_range(p, s, c, begin, end);
 }
 
 // Multiplications in one divergence.

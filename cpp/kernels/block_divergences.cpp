@@ -18,14 +18,16 @@ void store(const NodeLevels& n, double* out, int64_t a, int64_t b, double a_to_b
     out[b] = std::max(n.u[b] / nb + n.w[a] / na - b_to_a / area, 0.0);
 }
 
-BVDT_SIMD void dots_each(const Pair* a, const Pair* b, int64_t d, double* both) {
-    double ab = 0, ba = 0;
-    BVDT_SIMD_LOOP(reduction(+ : ab, ba))
-    for (int64_t j = 0; j < d; ++j) ab += a[j].x * b[j].h, ba += b[j].x * a[j].h;
-    both[0] = ab, both[1] = ba;
+void dots_each(const Pair* a, const Pair* b, int64_t d, double* both) {
+    double ab[4] = {}, ba[4] = {};
+    int64_t j = 0;
+    for (; j + 4 <= d; j += 4)
+        for (int64_t k = 0; k < 4; ++k) ab[k] += a[j + k].x * b[j + k].h, ba[k] += b[j + k].x * a[j + k].h;
+    for (; j < d; ++j) ab[0] += a[j].x * b[j].h, ba[0] += b[j].x * a[j].h;
+    both[0] = (ab[0] + ab[1]) + (ab[2] + ab[3]), both[1] = (ba[0] + ba[1]) + (ba[2] + ba[3]);
 }
 
-BVDT_SIMD void add(Pair* to, const Pair* from, int64_t d) {
+void add(Pair* to, const Pair* from, int64_t d) {
     BVDT_SIMD_LOOP()
     for (int64_t j = 0; j < d; ++j) to[j].x += from[j].x, to[j].h += from[j].h;
 }
@@ -113,10 +115,6 @@ void sparse_path(const SparsePoints& points, const NodeLevels& nodes, double* ou
     clear_points(points, first, first + size[path.front()], to);
 }
 
-BVDT_SIMD double dot_any_lanes(const double* a, const double* b, int64_t d) {
-    return dot<Order::kAnyLanes>(a, b, d);
-}
-
 }  // namespace
 
 void coarsest_divergences(const DensePoints& points, const NodeLevels& nodes, double* out, int threads) {
@@ -162,7 +160,7 @@ void coarsest_divergences(const SparsePoints& points, const NodeLevels& nodes, d
 void pair_dots(const double* x, const double* h, int64_t d, const RowPairs& pairs, double* out, int threads) {
     const auto some = [&](int64_t first, int64_t last) {
         for (int64_t e = first; e < last; ++e)
-            out[e] = dot_any_lanes(x + d * pairs.a[e], h + d * pairs.b[e], d);
+            out[e] = dot<Order::kEightSums>(x + d * pairs.a[e], h + d * pairs.b[e], d);
     };
     if (pairs.count * d < kBriefWork)
         parallel_stretches<BriefTeam>(pairs.count, 1024, threads, some);

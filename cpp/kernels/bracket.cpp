@@ -13,7 +13,7 @@ constexpr int64_t kRoom = 7;  // beyond the last, which whole registers are read
 constexpr int kSteps = 7;     // halvings of the values' range
 
 // What at least `least` of the values are not above, and hardly more: a few reads of all without a branch.
-BVDT_SIMD float bound_of_smallest(const float* values, int64_t count, int64_t least) {
+float bound_of_smallest(const float* values, int64_t count, int64_t least) {
     float low = kInfinity, high = -kInfinity;
     for (int64_t s = 0; s < count; ++s) {
         low = values[s] < low ? values[s] : low;
@@ -35,8 +35,8 @@ struct Bounded {
     int32_t* item;
     int64_t count;
 };
-#ifdef BVDT_CLONES
-__attribute__((target("avx2,popcnt"))) int64_t keep(const Bounded& all, float most) {
+#ifdef __AVX2__
+int64_t keep(const Bounded& all, float most) {
     int64_t kept = 0;
     for (int64_t at = 0; at < all.count; at += 8) {
         const __m256 lower = _mm256_loadu_ps(all.lower + at), upper = _mm256_loadu_ps(all.upper + at);
@@ -53,8 +53,7 @@ __attribute__((target("avx2,popcnt"))) int64_t keep(const Bounded& all, float mo
     }
     return kept;
 }
-__attribute__((target("default")))
-#endif
+#else
 int64_t keep(const Bounded& all, float most) {
     int64_t kept = 0;
     for (int64_t s = 0; s < all.count; ++s) {
@@ -63,6 +62,7 @@ int64_t keep(const Bounded& all, float most) {
     }
     return kept;
 }
+#endif
 
 }  // namespace
 

@@ -9,15 +9,6 @@
 namespace bvdt {
 namespace {
 
-// The loader picks among these as it does among the kernels' clones.
-#ifdef BVDT_CLONES
-__attribute__((target("avx512f"))) int simd_bytes() { return 64; }
-__attribute__((target("avx2,fma"))) int simd_bytes() { return 32; }
-__attribute__((target("default"))) int simd_bytes() { return 16; }
-#else
-int simd_bytes() { return 16; }
-#endif
-
 std::string number(int value) { return std::to_string(value); }
 
 std::string compiler() {
@@ -37,9 +28,9 @@ std::string compiler() {
 
 BuildInfo build_info() {
 #ifdef _OPENMP
-    return {compiler(), true, number(_OPENMP), simd_bytes(), omp_get_max_threads()};
+    return {compiler(), true, number(_OPENMP), BVDT_LEVEL, omp_get_max_threads()};
 #else
-    return {compiler(), false, "", simd_bytes(), 1};
+    return {compiler(), false, "", BVDT_LEVEL, 1};
 #endif
 }
 

@@ -18,7 +18,7 @@ constexpr int64_t kLocks = 1 << 14, kLocked = 32;  // locks, and places side by 
 constexpr int64_t kFarApart = 4096;  // places that a thread goes through: others have other lists in hand
 
 // out = scale·(row − mean)
-BVDT_SIMD void away(const double* row, const double* mean, double scale, int64_t d, float* out) {
+void away(const double* row, const double* mean, double scale, int64_t d, float* out) {
     BVDT_INDEPENDENT_LOOP
     for (int64_t j = 0; j < d; ++j) out[j] = static_cast<float>(scale * (row[j] - mean[j]));
 }
@@ -34,7 +34,7 @@ std::vector<double> overall(const CellStore& cells, const std::vector<double>& m
 }
 
 // 16 centres from rows to a panel, (d, 16).
-BVDT_SIMD void pack(const float* const* centre, int64_t d, float* panel) {
+void pack(const float* const* centre, int64_t d, float* panel) {
     for (int64_t j = 0; j < d; ++j)
         for (int64_t t = 0; t < kLanes; ++t) panel[j * kLanes + t] = centre[t][j];
 }
@@ -72,7 +72,7 @@ class Gathered {
             tile.limit[r] = r < count ? limit[r] : -kInfinity;
             found[r] = hits(first + r);
         }
-        screen(tile, {panels_.data(), nullptr, level_.data(), n_panels, points_.d()}, found);
+        screen(tile, {panels_.data(), level_.data(), n_panels, points_.d()}, found);
         for (int64_t r = 0; r < kRows; ++r) n_hits_[first + r] = found[r].count;
     }
 
@@ -117,8 +117,8 @@ BVDT_INLINE bool has(const int32_t* entry, int64_t k, int32_t place) {
     return found != 0;
 }
 
-BVDT_SIMD bool put_in(const TopList<float>& list, int64_t own, const int32_t* place, const float* value,
-                      int64_t count) {
+bool put_in(const TopList<float>& list, int64_t own, const int32_t* place, const float* value,
+            int64_t count) {
     bool is_changed = false;
     for (int64_t s = 0; s < count; ++s) {
         const int32_t entry = 2 * place[s] + 1;
@@ -149,8 +149,8 @@ void turn(const int32_t* entry, int64_t n, int64_t k, int64_t most, int threads,
 }
 
 // Who lists place p and is not in its own list, by rank.
-BVDT_SIMD int64_t strangers(const int32_t* own, int64_t k, const Listed& by, int64_t p,
-                            std::pair<uint16_t, int32_t>* sources) {
+int64_t strangers(const int32_t* own, int64_t k, const Listed& by, int64_t p,
+                  std::pair<uint16_t, int32_t>* sources) {
     int64_t count = 0;
     for (int64_t at = by.first[p]; at < by.first[p + 1]; ++at) {
         sources[count] = {by.rank[at], by.from[at]};

@@ -14,10 +14,8 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 int64_t padded(int64_t count) { return (count + kLanes - 1) / kLanes * kLanes; }
 
 // out (rows, n_panels, 16): products of all rows with all panels.
-template <int Width>
-BVDT_INLINE void multiply_all_lanes(const float* x, int64_t rows, int64_t d, const float* panel,
-                                    int64_t n_panels, float* out) {
-    using Part = Lanes<float, Width>;
+void multiply_all(const float* x, int64_t rows, int64_t d, const float* panel, int64_t n_panels, float* out) {
+    using Part = Lanes<float>;
     for (int64_t first = 0; first < rows; first += kRows) {
         const float* tile[kRows];
         for (int64_t r = 0; r < kRows; ++r) tile[r] = x + std::min(first + r, rows - 1) * d;
@@ -29,14 +27,10 @@ BVDT_INLINE void multiply_all_lanes(const float* x, int64_t rows, int64_t d, con
         }
     }
 }
-BVDT_EACH_WIDTH(multiply_all,
-                (const float* x, int64_t rows, int64_t d, const float* panel, int64_t n_panels, float* out),
-                (x, rows, d, panel, n_panels, out))
 
 // The smallest of some thresholds at which the scores up to it hold at least so many points. The first
 // `n_first` cells, which hold as many, tell how far is far enough: one far cell must not stretch the range.
-BVDT_SIMD float threshold(const float* score, const int32_t* size, int64_t count, int64_t n_first,
-                          int64_t points) {
+float threshold(const float* score, const int32_t* size, int64_t count, int64_t n_first, int64_t points) {
     float low = kInfinity, high = -kInfinity, enough = -kInfinity;
     for (int64_t c = 0; c < count; ++c) low = std::min(low, score[c]), high = std::max(high, score[c]);
     for (int64_t c = 0; c < n_first; ++c) enough = std::max(enough, score[c]);
@@ -58,7 +52,7 @@ int64_t holding(const int32_t* size, int64_t count, int64_t points) {
 }
 
 // out = scale·(row − mean)
-BVDT_SIMD void centre(const double* row, const double* mean, double scale, int64_t d, float* out) {
+void centre(const double* row, const double* mean, double scale, int64_t d, float* out) {
     BVDT_INDEPENDENT_LOOP
     for (int64_t j = 0; j < d; ++j) out[j] = static_cast<float>(scale * (row[j] - mean[j]));
 }

@@ -18,13 +18,8 @@ struct CellRows {
     const double* u;     // (n,)
     const int32_t* own;  // (n,) the centre that a row is, which its list leaves out, or −1; null: row i is i
 
-    // d_ij of row i and a centre in double precision; not a number where it overflows.
-    double divergence(int64_t i, const CellStore& cells, int64_t j) const {
-        const int64_t d = points.d;
-        const double inner = dot<Order::kAsStored>(points.x + i * d, cells.points.h + j * d, d);
-        return std::max(u[i] + cells.w[j] - inner, 0.0);
-    }
-    // The same of kAtOnce centres: a sum waits for its own last term, not for those of the others.
+    // d_ij of row i and kAtOnce centres in double precision; not a number where it overflows. A sum waits for
+    // its own last term, not for those of the others.
     void divergences(int64_t i, const CellStore& cells, const int32_t* centre, double* out) const;
 };
 

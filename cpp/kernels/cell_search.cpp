@@ -15,18 +15,19 @@ namespace bvdt {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kRounding = 1e-6;  // of a divergence, in single precision
 
 // ⟨x, a − b⟩
-BVDT_SIMD double product_with_difference(const double* x, const double* a, const double* b, int64_t d) {
-    double sum = 0;
-    BVDT_SIMD_LOOP(reduction(+ : sum))
-    for (int64_t j = 0; j < d; ++j) sum += x[j] * (a[j] - b[j]);
-    return sum;
+double product_with_difference(const double* x, const double* a, const double* b, int64_t d) {
+    double lane[4] = {};
+    int64_t j = 0;
+    for (; j + 4 <= d; j += 4)
+        for (int64_t k = 0; k < 4; ++k) lane[k] += x[j + k] * (a[j + k] - b[j + k]);
+    for (; j < d; ++j) lane[0] += x[j] * (a[j] - b[j]);
+    return (lane[0] + lane[1]) + (lane[2] + lane[3]);
 }
 
 // out = a − b
-BVDT_SIMD void subtract(const float* a, const float* b, int64_t d, float* out) {
+void subtract(const float* a, const float* b, int64_t d, float* out) {
     BVDT_INDEPENDENT_LOOP
     for (int64_t j = 0; j < d; ++j) out[j] = a[j] - b[j];
 }
@@ -37,12 +38,9 @@ struct CellSearch {
     const CellRows& rows;
     CellScores scores;
     int64_t k;
-    ByteRows bytes;                                 // of the group, if the cells have any
-    FineRow delta_bytes;                            // ΔX of a cell likewise
     std::vector<int32_t> chosen, n_chosen;          // (cells, rows) rows to compare with a cell; (cells,)
     std::vector<Bracket> best;                      // (rows,)
     std::vector<float> delta, moved;                // (d,) ΔX of a cell; (kRows, d) x' − ΔX
-    std::vector<float> level;                       // (panels, 16) a cell's in bytes + ⟨ΔX, h'⟩
     std::vector<float> hit_value;                   // (kRows, centres of a cell and a panel)
     std::vector<int32_t> hit_place;                 // likewise
     std::vector<std::pair<double, int32_t>> exact;  // whom a list is made of
@@ -77,7 +75,6 @@ struct CellSearch {
         const int64_t n_rows = group.n_rows;
         scores.rank(group, pairs);
         choose_rows(n_rows);
-        if (!cells.bytes.empty()) bytes.round(scores.x.data(), n_rows, cells.points.d);
         if (static_cast<int64_t>(best.size()) < n_rows) best.resize(static_cast<size_t>(n_rows));
         for (int64_t a = 0; a < n_rows; ++a) best[a].start(k + 1);  // one may be the row itself
         for (int64_t c = 0; c < scores.count; ++c) compare_with(group, c);
@@ -110,24 +107,17 @@ struct CellSearch {
                 const int64_t a = chosen[c * group.n_rows + std::min(first + r, n_here - 1)];
                 const float along = scores.along_h[a * scores.stride + c];
                 error[r] = scores.row_error[a] + rounding * std::abs(along) + apart;
-                if (centres.bytes) {
-                    error[r] += bytes.error[a] * cells.bytes.length[to];
-                    error[r] += (bytes.length[a] + delta_bytes.length) * cells.bytes.error[to];
-                    error[r] += delta_bytes.error * cells.bytes.length[to];
-                    tile.quad[r] = bytes.quad.data() + a * quads(d);
-                    tile.scale[r] = bytes.step[a] * cells.bytes.step[to];
-                    tile.zero[r] = -kZero * bytes.sum[a];
-                } else {
-                    tile.x[r] = moved.data() + r * d;
-                    subtract(scores.x.data() + a * d, delta.data(), d, moved.data() + r * d);
-                }
+                tile.x[r] = moved.data() + r * d;
+                subtract(scores.x.data() + a * d, delta.data(), d, moved.data() + r * d);
                 part[r] = scores.row_part[a] - along + constant - error[r];
                 tile.limit[r] = first + r < n_here ? limit(a, part[r]) : -kInfinity;
                 hits[r] = {hit_value.data() + r * room(centres), hit_place.data() + r * room(centres), 0};
             }
             screen(tile, centres, hits);
             for (int64_t r = 0; r < std::min(kRows, n_here - first); ++r)
-                offer(group, chosen[c * group.n_rows + first + r], to, part[r], error[r], hits[r]);
+                best[chosen[c * group.n_rows + first + r]].offer({hits[r].value, hits[r].place, hits[r].count,
+                                                                  cells.items(to), part[r],
+                                                                  2 * (error[r] + cells.largest_error[to])});
         }
     }
 
@@ -138,43 +128,14 @@ struct CellSearch {
 
     static int64_t room(const ScreenCentres& centres) { return (centres.n_panels + 1) * kLanes; }
 
-    // A row is x' − ΔX from the cell's mean. In bytes it is x' for all cells, and ⟨ΔX, h'⟩ is in the level.
+    // Sets ΔX as well: a row is x' − ΔX from the cell's mean.
     ScreenCentres centres_of(int64_t c, int64_t to) {
         const int64_t d = cells.points.d, n_panels = cells.n_panels(to), first = cells.first_panel[to];
         const float* lanes = scores.delta_x.data() + c / kLanes * d * kLanes + c % kLanes;
         for (int64_t j = 0; j < d; ++j) delta[j] = lanes[j * kLanes];
-        ScreenCentres centres{nullptr, nullptr, cells.level.data() + first * kLanes, n_panels, d};
-        if (cells.bytes.empty()) {
-            centres.panels = cells.panels_of(to);
-        } else {
-            level.resize(static_cast<size_t>(n_panels * kLanes));
-            centres.bytes = cells.bytes.panels.data() + first * quads(d) * kLanes * kQuad;
-            delta_bytes.round(delta.data(), d);
-            add_products(delta_bytes, cells.bytes.step[to], centres, level.data());
-            const float* slack = cells.bytes.slack.data() + first * kLanes;
-            for (int64_t b = 0; b < n_panels * kLanes; ++b) level[b] -= slack[b];
-            centres.level = level.data();
-        }
+        const ScreenCentres centres{cells.panels_of(to), cells.level.data() + first * kLanes, n_panels, d};
         hit_value.resize(static_cast<size_t>(kRows * room(centres))), hit_place.resize(hit_value.size());
         return centres;
-    }
-
-    void offer(const RowGroup& group, int64_t a, int64_t to, float part, float error, const Hits& hits) {
-        const float gap = 2 * (error + cells.largest_error[to]);
-        if (cells.bytes.empty() || !cells.bytes.has_far[to]) {
-            best[a].offer({hits.value, hits.place, hits.count, cells.items(to), part, gap});
-            return;
-        }
-        for (int64_t s = 0; s < hits.count; ++s) {
-            const int32_t j = cells.items(to)[hits.place[s]];
-            if (hits.value[s] > -kInfinity) {
-                best[a].offer({hits.value + s, hits.place + s, 1, cells.items(to), part, gap});
-                continue;
-            }
-            const float found = static_cast<float>(cells.scale() * rows.divergence(group.items[a], cells, j));
-            const int32_t first = 0;
-            best[a].offer({&found, &first, 1, &j, -kRounding * found, 2 * kRounding * found});
-        }
     }
 
     // c_B − c_A − ⟨x̄_A, ΔH⟩

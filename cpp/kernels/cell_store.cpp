@@ -22,7 +22,7 @@ double median(std::vector<double> values) {
 }
 
 // The smaller half of each column of (count, d), its middle included, ascends from the first row on.
-BVDT_SIMD void sort_lower_half(double* values, int64_t count, int64_t d) {
+void sort_lower_half(double* values, int64_t count, int64_t d) {
     for (int64_t place = 0; place <= count / 2; ++place)
         for (int64_t s = place + 1; s < count; ++s) {
             double *to = values + place * d, *from = values + s * d;
@@ -65,8 +65,8 @@ double distance_from(const double* row, const double* middle, int64_t d) {
 }
 
 // ⟨x − x̃, h − h̃⟩, by eight running sums that are added in one fixed order.
-BVDT_SIMD double product_from(const double* x, const double* middle_x, const double* h,
-                              const double* middle_h, int64_t d) {
+double product_from(const double* x, const double* middle_x, const double* h, const double* middle_h,
+                    int64_t d) {
     double lane[8] = {}, rest = 0;
     int64_t j = 0;
     for (; j + 8 <= d; j += 8)
@@ -77,8 +77,8 @@ BVDT_SIMD double product_from(const double* x, const double* middle_x, const dou
 }
 
 // 16 centres side by side: h' as (d, 16), ‖h'‖² and ⟨x̄, h⟩ of each.
-BVDT_SIMD void fill_panel(const double* const* row, const double* mean_x, const double* mean_h, double scale,
-                          int64_t d, float* panel, float* squares, double* along) {
+void fill_panel(const double* const* row, const double* mean_x, const double* mean_h, double scale, int64_t d,
+                float* panel, float* squares, double* along) {
     float square[kLanes] = {};
     double inner[kLanes] = {};
     for (int64_t j = 0; j < d; ++j) {
@@ -108,7 +108,7 @@ double inverse_spread(const double* values, int64_t n, int64_t d) {
 }  // namespace
 
 CellStore::CellStore(const DensePoints& points_, const double* u_, const double* w_, const int32_t* order,
-                     const int64_t* bounds, int64_t n_cells, int threads, bool by_bytes)
+                     const int64_t* bounds, int64_t n_cells, int threads)
     : points(points_),
       u(u_),
       w(w_),
@@ -121,10 +121,7 @@ CellStore::CellStore(const DensePoints& points_, const double* u_, const double*
     const size_t values = static_cast<size_t>(n * points.d);
     mean_x.assign(values, 0.0), mean_h.assign(values, 0.0), turned.resize(2 * values);
     self.resize(static_cast<size_t>(n)), mean_level.resize(static_cast<size_t>(n));
-    if (by_bytes && points.d <= kMostCoordinates)
-        bytes.resize(n, first_panel.back(), points.d);
-    else
-        panels.assign(static_cast<size_t>(first_panel.back() * points.d * kLanes), 0.0f);
+    panels.assign(static_cast<size_t>(first_panel.back() * points.d * kLanes), 0.0f);
     level.assign(static_cast<size_t>(first_panel.back() * kLanes), std::numeric_limits<float>::infinity());
     error.assign(level.size(), 0.0f), largest_error.resize(static_cast<size_t>(n));
     scale_x = inverse_spread(points.x, points.n, points.d);
@@ -191,8 +188,7 @@ void CellStore::pack(int64_t cell, const std::vector<char>& ordinary) {
     float *levels = level.data() + first_panel[cell] * kLanes,
           *errors = error.data() + first_panel[cell] * kLanes;
     std::vector<double> own(static_cast<size_t>(n_panels(cell) * kLanes));
-    std::vector<float> numbers(bytes.empty() ? 0 : own.size() * static_cast<size_t>(d));
-    float* to = bytes.empty() ? panels.data() + first_panel[cell] * d * kLanes : numbers.data();
+    float* const to = panels.data() + first_panel[cell] * d * kLanes;
     for (int64_t b = 0; b < n_panels(cell); ++b) {
         const double* row[kLanes];
         for (int64_t t = 0; t < kLanes; ++t) {  // after the last point the mean, whose h' is 0
@@ -214,7 +210,6 @@ void CellStore::pack(int64_t cell, const std::vector<char>& ordinary) {
         levels[b] -= errors[b];
     }
     largest_error[cell] = *std::max_element(errors, errors + count);
-    if (!bytes.empty()) bytes.round(cell, to, first_panel[cell], count, d);
 }
 
 }  // namespace bvdt

@@ -25,7 +25,6 @@
 #include <limits>
 #include <vector>
 
-#include "cell_bytes.hpp"
 #include "lanes.hpp"
 #include "points.hpp"
 
@@ -48,8 +47,7 @@ class CellStore {
     std::vector<double> run_self;        // (n_runs,)
     std::vector<int64_t> run_size;       // (n_runs,) points
     std::vector<int64_t> first_panel;    // (n + 1,) of a cell
-    std::vector<float> panels;           // (n_panels, d, 16) h', or
-    CellBytes bytes;                     // the same in bytes, where that is faster; the other is empty
+    std::vector<float> panels;           // (n_panels, d, 16) h'
     std::vector<float> level;          // (n_panels, 16) w − ⟨x̄, h'⟩ − c − error, +∞ after a cell's last point
     std::vector<float> error;          // (n_panels, 16) a centre's share of the rounding error
     std::vector<float> largest_error;  // (n,) of a cell's
@@ -57,7 +55,7 @@ class CellStore {
 
     // Cell c is order[bounds[c] : bounds[c + 1]], not empty; order and bounds are copied.
     CellStore(const DensePoints& points_, const double* u_, const double* w_, const int32_t* order,
-              const int64_t* bounds, int64_t n_cells, int threads, bool by_bytes = multiplies_bytes());
+              const int64_t* bounds, int64_t n_cells, int threads);
 
     int64_t size(int64_t cell) const { return bounds_[cell + 1] - bounds_[cell]; }
     const int32_t* items(int64_t cell) const { return order_.data() + bounds_[cell]; }

@@ -10,12 +10,10 @@ namespace bvdt {
 constexpr int64_t kRows = 6;  // compared at once; with 16 lanes their sums fill an AVX2 CPU's registers
 
 // products[r] = ⟨x_r, panel⟩ for kRows rows and 16 centres.
-template <int Width>
-BVDT_INLINE void multiply(const float* const* x, const float* panel, int64_t d,
-                          Lanes<float, Width>* products) {
-    Lanes<float, Width> sum[kRows] = {};
+BVDT_INLINE void multiply(const float* const* x, const float* panel, int64_t d, Lanes<float>* products) {
+    Lanes<float> sum[kRows] = {};
     for (int64_t j = 0; j < d; ++j) {
-        const auto& h = Lanes<float, Width>::at(panel + j * kLanes);
+        const auto& h = Lanes<float>::at(panel + j * kLanes);
         for (int64_t r = 0; r < kRows; ++r) sum[r] += x[r][j] * h;
     }
     for (int64_t r = 0; r < kRows; ++r) products[r] = sum[r];

@@ -8,17 +8,6 @@
 namespace bvdt {
 namespace {
 
-// Plain functions, because only those are compiled once per CPU generation.
-BVDT_SIMD void sweep_subtree(double* s, const uint16_t* child, const double* w, int64_t n, int64_t k,
-                             double* sum, Side side) {
-    sweep(s, child, w, n, k, sum, side);
-}
-
-BVDT_SIMD void sweep_above(double* s, const int32_t* child, const double* w, int64_t n, int64_t k,
-                           double* sum, Side side) {
-    sweep(s, child, w, n, k, sum, side);
-}
-
 // out[i] += above[subtree of point i], streaming.
 template <typename T>
 BVDT_NOINLINE void add_above(const double* above, const int32_t* subtree, int64_t first, int64_t last,
@@ -47,12 +36,12 @@ void CoarsestProduct::multiply_columns(const Columns<const T>& v, const Columns<
             const int32_t* order = p.order.data() + p.first_leaf[c];
             double* leaves = scratch.data() + (n - 1) * k;
             gather(v, order, n, leaves);
-            sweep_subtree(scratch.data(), p.child.data() + 2 * p.first_row(c), weights() + 2 * p.first_row(c),
-                          n - 1, k, above + c * k, side);
+            sweep(scratch.data(), p.child.data() + 2 * p.first_row(c), weights() + 2 * p.first_row(c), n - 1,
+                  k, above + c * k, side);
             scatter(leaves, order, n, out);
         });
     if (n_top == 0) return;
-    sweep_above(top.data(), p.top_child.data(), top_weights(), n_top, k, total.data(), side);
+    sweep(top.data(), p.top_child.data(), top_weights(), n_top, k, total.data(), side);
     parallel_stretches(p.n_points, 4096, threads, [&](int64_t first, int64_t last) {
         add_above(above, p.subtree.data(), first, last, out);
     });

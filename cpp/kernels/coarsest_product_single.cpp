@@ -48,9 +48,8 @@ BVDT_INLINE void add_lanes(const float* above, const int32_t* subtree, const Row
     }
 }
 
-// Plain functions, because only those are compiled once per CPU generation.
-BVDT_SIMD void sweep_subtree(const Rows& rows, int64_t count, const int32_t* order, const uint16_t* child,
-                             const double* w, int64_t n, float* scratch, float* sum, Side side) {
+void sweep_subtree(const Rows& rows, int64_t count, const int32_t* order, const uint16_t* child,
+                   const double* w, int64_t n, float* scratch, float* sum, Side side) {
     switch (count) {
         case 8:
             return subtree_lanes<8>(rows, order, child, w, n, scratch, sum, side);
@@ -63,8 +62,8 @@ BVDT_SIMD void sweep_subtree(const Rows& rows, int64_t count, const int32_t* ord
     }
 }
 
-BVDT_SIMD void add_above(const float* above, const int32_t* subtree, const Rows& rows, int64_t count,
-                         int64_t first, int64_t last) {
+void add_above(const float* above, const int32_t* subtree, const Rows& rows, int64_t count, int64_t first,
+               int64_t last) {
     switch (count) {
         case 8:
             return add_lanes<8>(above, subtree, rows, first, last);

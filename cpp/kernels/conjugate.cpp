@@ -57,23 +57,6 @@ BVDT_INLINE void advance(T* f, T* p, const T* r, const T* length, const T* turn,
     }
 }
 
-// Plain functions, because only those are compiled once per CPU generation.
-#define BVDT_STEPS(T)                                                                                  \
-    BVDT_SIMD void dots_part(const T* a, const T* b, int64_t count, int64_t width, double* sum) {      \
-        add_dots(a, b, count, width, sum);                                                             \
-    }                                                                                                  \
-    BVDT_SIMD void reduce_part(T* r, const T* ap, const T* length, int64_t count, int64_t width,       \
-                               double* sum) {                                                          \
-        reduce(r, ap, length, count, width, sum);                                                      \
-    }                                                                                                  \
-    BVDT_SIMD void advance_part(T* f, T* p, const T* r, const T* length, const T* turn, int64_t count, \
-                                int64_t width) {                                                       \
-        advance(f, p, r, length, turn, count, width);                                                  \
-    }
-BVDT_STEPS(double)
-BVDT_STEPS(float)
-#undef BVDT_STEPS
-
 // body(first value, values, tile of sums) for every batch of rows; out (columns,) = the sums of all batches.
 template <typename Body>
 void sum_batches(int64_t n, int64_t columns, double* out, int threads, const Body& body) {
@@ -95,7 +78,7 @@ void sum_batches(int64_t n, int64_t columns, double* out, int threads, const Bod
 template <typename T>
 void column_dots(const T* a, const T* b, int64_t n, int64_t columns, double* out, int threads) {
     sum_batches(n, columns, out, threads, [&](int64_t first, int64_t count, double* tile) {
-        dots_part(a + first, b + first, count, kTile * columns, tile);
+        add_dots(a + first, b + first, count, kTile * columns, tile);
     });
 }
 
@@ -104,7 +87,7 @@ void reduce_columns(T* r, const T* ap, const T* length, int64_t n, int64_t colum
                     int threads) {
     const std::vector<T> lengths = tiled(length, columns);
     sum_batches(n, columns, squares, threads, [&](int64_t first, int64_t count, double* tile) {
-        reduce_part(r + first, ap + first, lengths.data(), count, kTile * columns, tile);
+        reduce(r + first, ap + first, lengths.data(), count, kTile * columns, tile);
     });
 }
 
@@ -114,7 +97,7 @@ void advance_columns(T* f, T* p, const T* r, const T* length, const T* turn, int
     const std::vector<T> lengths = tiled(length, columns), turns = tiled(turn, columns);
     parallel_stretches(n, kBatch, threads, [&](int64_t begin, int64_t end) {
         const int64_t first = begin * columns, count = (end - begin) * columns;
-        advance_part(f + first, p + first, r + first, lengths.data(), turns.data(), count, kTile * columns);
+        advance(f + first, p + first, r + first, lengths.data(), turns.data(), count, kTile * columns);
     });
 }
 

@@ -11,10 +11,8 @@ namespace {
 // sparse chunks spend their time.
 constexpr int64_t kTile = 64;
 
-template <int Width>
-BVDT_INLINE void add_tile_lanes(const int32_t* column, const float* x, int64_t count, const float* panel,
-                                double* out) {
-    using Sum = Lanes<float, Width>;
+void add_tile(const int32_t* column, const float* x, int64_t count, const float* panel, double* out) {
+    using Sum = Lanes<float>;
     Sum s0{}, s1{}, s2{}, s3{};
     for (int64_t e = 0; e < count; ++e) {
         const Sum* h = &Sum::at(panel + column[e] * kTile);
@@ -24,9 +22,6 @@ BVDT_INLINE void add_tile_lanes(const int32_t* column, const float* x, int64_t c
     Sum::at(sum) = s0, Sum::at(sum + 16) = s1, Sum::at(sum + 32) = s2, Sum::at(sum + 48) = s3;
     for (int64_t t = 0; t < kTile; ++t) out[t] += static_cast<double>(sum[t]);
 }
-BVDT_EACH_WIDTH(add_tile,
-                (const int32_t* column, const float* x, int64_t count, const float* panel, double* out),
-                (column, x, count, panel, out))
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // 64 bytes of numbers that are added and multiplied at once, for sums that must stay in registers.
 //
-// They are made of parts of `Width` bytes, as wide as the CPU's registers: a wider part is correct too, but
-// GCC keeps it in memory, and a loop over such parts takes forty times as long.
+// They are made of parts as wide as the registers of the level that is compiled for: a wider part is correct
+// too, but GCC keeps it in memory, and a loop over such parts takes forty times as long.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,19 @@
 
 #include "platform.hpp"
 
-// void name(parameters) for each width of registers, all by the template name_lanes<Width>(arguments); the
-// loader picks the widest that the CPU has.
-#ifdef BVDT_CLONES
-#define BVDT_EACH_WIDTH(name, parameters, arguments)                                         \
-    __attribute__((target("avx512f"))) void name parameters { name##_lanes<64> arguments; }  \
-    __attribute__((target("avx2,fma"))) void name parameters { name##_lanes<32> arguments; } \
-    __attribute__((target("default"))) void name parameters { name##_lanes<16> arguments; }
-#else
-#define BVDT_EACH_WIDTH(name, parameters, arguments) \
-    inline void name parameters { name##_lanes<16> arguments; }
-#endif
-
 namespace bvdt {
 
 constexpr int64_t kLanes = 16;  // floats at once
 
-template <typename T, int Width>
+#if defined(__AVX512F__)
+constexpr int kRegister = 64;  // bytes
+#elif defined(__AVX__)
+constexpr int kRegister = 32;
+#else
+constexpr int kRegister = 16;
+#endif
+
+template <typename T, int Width = kRegister>
 struct Lanes {
 #if defined(__GNUC__)
     typedef T Part __attribute__((vector_size(Width), aligned(sizeof(T)), may_alias));
@@ -82,16 +78,16 @@ struct Lanes {
     static BVDT_INLINE const Lanes& at(const T* p) { return *reinterpret_cast<const Lanes*>(p); }
     static BVDT_INLINE Lanes& at(T* p) { return *reinterpret_cast<Lanes*>(p); }
 };
-static_assert(alignof(Lanes<float, 64>) == alignof(float) && sizeof(Lanes<float, 16>) == 64);
+static_assert(alignof(Lanes<float>) == alignof(float) && sizeof(Lanes<float>) == 64);
 
 // The bits of several lanes added up, of which the highest is the sign: compilers keep this in registers,
 // unlike comparisons.
-template <typename T, int Width>
+template <typename T>
 struct Signs {
     using Bits = std::conditional_t<sizeof(T) == sizeof(int32_t), int32_t, int64_t>;
-    typename Lanes<Bits, Width>::Part bits{};
+    typename Lanes<Bits>::Part bits{};
 
-    BVDT_INLINE void add(const Lanes<T, Width>& lanes) {
+    BVDT_INLINE void add(const Lanes<T>& lanes) {
         for (const auto& part : lanes.part) {
             decltype(bits) now;
             std::memcpy(&now, &part, sizeof now);

@@ -53,8 +53,8 @@ Scale scale_of(const Mesh& mesh) {
             static_cast<float>(1 / mesh.unit)};
 }
 
-BVDT_SIMD void spread_some(const float* y, const int32_t* point, int64_t count, const Scale& scale,
-                           const int64_t* size, float* mass) {
+void spread_some(const float* y, const int32_t* point, int64_t count, const Scale& scale, const int64_t* size,
+                 float* mass) {
     for (int64_t k = 0; k < count; ++k) {
         const float* const at = y + 2 * static_cast<int64_t>(point[k]);
         const Place row = place(at[0], scale.low[0], scale.per_unit, size[0]);
@@ -67,8 +67,8 @@ BVDT_SIMD void spread_some(const float* y, const int32_t* point, int64_t count, 
     }
 }
 
-BVDT_SIMD void read_some(const float* y, int64_t first, int64_t last, const Scale& scale, const int64_t* size,
-                         const float* potential, float* out) {
+void read_some(const float* y, int64_t first, int64_t last, const Scale& scale, const int64_t* size,
+               const float* potential, float* out) {
     for (int64_t i = first; i < last; ++i) {
         const Place row = place(y[2 * i], scale.low[0], scale.per_unit, size[0]);
         const Place column = place(y[2 * i + 1], scale.low[1], scale.per_unit, size[1]);
@@ -91,9 +91,9 @@ BVDT_SIMD void read_some(const float* y, int64_t first, int64_t last, const Scal
     }
 }
 
-BVDT_SIMD void move_some(const SparseMatrix<float>& links, const float* others, const float* y,
-                         const float* potential, const Motion& motion, float* velocity, float* gain,
-                         float* moved, int64_t first, int64_t last) {
+void move_some(const SparseMatrix<float>& links, const float* others, const float* y, const float* potential,
+               const Motion& motion, float* velocity, float* gain, float* moved, int64_t first,
+               int64_t last) {
     const auto pull = static_cast<float>(motion.pull), push = static_cast<float>(motion.push);
     const auto rate = static_cast<float>(motion.rate), momentum = static_cast<float>(motion.momentum);
     for (int64_t i = first; i < last; ++i) {

@@ -57,7 +57,7 @@ struct Frame {
     }
 };
 
-BVDT_SIMD void frame_row(const double* row, const double* origin, double scale, int64_t d, float* out) {
+void frame_row(const double* row, const double* origin, double scale, int64_t d, float* out) {
     BVDT_INDEPENDENT_LOOP
     for (int64_t j = 0; j < d; ++j) out[j] = static_cast<float>(scale * (row[j] - origin[j]));
 }
@@ -176,9 +176,8 @@ struct TileBall {
     std::vector<float> mean, nearest;  // (d,), (panels,) what no centre of a panel is below; −∞ if unknown
     float square[kRows] = {};          // ‖x_r‖²/2 and its error
 
-    template <int Width>
     BVDT_INLINE void place(const PanelBalls& balls, int64_t first, int64_t n_rows) {
-        using Part = Lanes<float, Width>;
+        using Part = Lanes<float>;
         const int64_t d = balls.chunk.d, stride = d * kLanes, n_panels = balls.chunk.n_panels;
         mean.resize(static_cast<size_t>(d)), nearest.resize(balls.centre.size() / static_cast<size_t>(d));
         const float radius = balls.ball(first, first + n_rows, mean.data());
@@ -213,12 +212,10 @@ struct TileBall {
 };
 
 // products[r] = ⟨x_r, panel⟩
-template <int Width>
-BVDT_INLINE void multiply(const float* const* x, const float* panel, int64_t d,
-                          Lanes<float, Width>* products) {
-    Lanes<float, Width> sum[kRows] = {};
+BVDT_INLINE void multiply(const float* const* x, const float* panel, int64_t d, Lanes<float>* products) {
+    Lanes<float> sum[kRows] = {};
     for (int64_t j = 0; j < d; ++j) {
-        const auto& h = Lanes<float, Width>::at(panel + j * kLanes);
+        const auto& h = Lanes<float>::at(panel + j * kLanes);
         for (int64_t r = 0; r < kRows; ++r) sum[r] += x[r][j] * h;
     }
     for (int64_t r = 0; r < kRows; ++r) products[r] = sum[r];
@@ -227,10 +224,9 @@ BVDT_INLINE void multiply(const float* const* x, const float* panel, int64_t d,
 // Limits of kRows rows that let few more than k centres in, from the panels of the tile's own place on: the
 // least of every lane are 16 different centres, and no k-th nearest is further than the k-th of these. Lists
 // that begin so take a third of what they would, filled as centres come. At most 15 neighbours.
-template <int Width>
 BVDT_INLINE void first_limits(const ChunkFrame& chunk, const float* const* x, int64_t first, int64_t n_rows,
                               int64_t k, float* limit) {
-    using Part = Lanes<float, Width>;
+    using Part = Lanes<float>;
     Part low[kRows];
     for (int64_t r = 0; r < kRows; ++r) low[r] = Part{} + kInfinity;
     float error = 0;
@@ -254,12 +250,11 @@ BVDT_INLINE void first_limits(const ChunkFrame& chunk, const float* const* x, in
 
 // Offers kRows rows from the first on all centres but themselves, from their own panel on: in an order in
 // which near points are close the lists are nearly done at once, and few panels are looked at more closely.
-template <int Width>
-BVDT_INLINE void compare_lanes(const PanelBalls& balls, int64_t first, int64_t n_rows, TileBall& tile,
-                               LikelyCentres* found, const NeighborLists& lists) {
+void compare(const PanelBalls& balls, int64_t first, int64_t n_rows, TileBall& tile, LikelyCentres* found,
+             const NeighborLists& lists) {
     const ChunkFrame& chunk = balls.chunk;
     const bool bounded = !balls.radius.empty();
-    using Part = Lanes<float, Width>;
+    using Part = Lanes<float>;
     const float* x[kRows];
     float limit[kRows];
     for (int64_t r = 0; r < kRows; ++r) {
@@ -267,8 +262,8 @@ BVDT_INLINE void compare_lanes(const PanelBalls& balls, int64_t first, int64_t n
         limit[r] = r < n_rows ? chunk.limit(first + r, list_of(lists, chunk.item[first + r])) : -kInfinity;
         found[r].begin(lists.k);
     }
-    if (lists.k < kLanes) first_limits<Width>(chunk, x, first, n_rows, lists.k, limit);
-    if (bounded) tile.place<Width>(balls, first, n_rows);
+    if (lists.k < kLanes) first_limits(chunk, x, first, n_rows, lists.k, limit);
+    if (bounded) tile.place(balls, first, n_rows);
     float reach = tile.reach(limit, n_rows);
     int64_t panel = first / kLanes;
     for (int64_t turn = 0; turn < chunk.n_panels;
@@ -278,12 +273,12 @@ BVDT_INLINE void compare_lanes(const PanelBalls& balls, int64_t first, int64_t n
         Part rest[kRows];
         multiply(x, chunk.h.data() + at * chunk.d, chunk.d, rest);
         const Part level = Part::at(chunk.level.data() + at);
-        Signs<float, Width> below;
+        Signs<float> below;
         for (int64_t r = 0; r < kRows; ++r) rest[r] = level - rest[r], below.add(rest[r] - limit[r]);
         if (!below.any()) continue;
         bool shortened = false;
         for (int64_t r = 0; r < n_rows; ++r) {
-            Signs<float, Width> here;
+            Signs<float> here;
             here.add(rest[r] - limit[r]);
             if (!here.any()) continue;
             float value[kLanes];
@@ -301,10 +296,6 @@ BVDT_INLINE void compare_lanes(const PanelBalls& balls, int64_t first, int64_t n
                              [&](int64_t b) { return chunk.divergence(first + r, b); });
     }
 }
-BVDT_EACH_WIDTH(compare,
-                (const PanelBalls& balls, int64_t first, int64_t n_rows, TileBall& tile, LikelyCentres* found,
-                 const NeighborLists& lists),
-                (balls, first, n_rows, tile, found, lists))
 
 }  // namespace
 

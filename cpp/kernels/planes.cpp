@@ -10,8 +10,7 @@ namespace {
 constexpr int64_t kBatch = 64;  // points that go down together, so that none waits for its own last sum
 
 // One batch, level by level; `at` is scratch of the points that are still on their way.
-BVDT_SIMD void descend(const DensePoints& points, const Planes& planes, int64_t first, int64_t count,
-                       int32_t* region) {
+void descend(const DensePoints& points, const Planes& planes, int64_t first, int64_t count, int32_t* region) {
     const int64_t d = points.d;
     const bool self_dual = points.x == points.h && planes.x == planes.h;
     int32_t going[kBatch], node[kBatch] = {};

@@ -4,27 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// One binary runs well on old and new CPUs: the loader picks the clone the CPU supports.
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define BVDT_CLONES
-#endif
-#if defined(BVDT_CLONES) && __GNUC__ >= 12
-#define BVDT_SIMD __attribute__((target_clones("avx512f", "arch=x86-64-v3", "default")))  // v3: AVX2 and FMA
-#elif defined(BVDT_CLONES)
-#define BVDT_SIMD __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define BVDT_SIMD
-#endif
-
-// Single functions for CPUs that have more, called after a look at the CPU.
-#if defined(__x86_64__) && defined(__GNUC__)
-#define BVDT_BYTES __attribute__((target("avx512f,avx512bw,avx512vnni")))  // products of bytes
-#endif
-
 #if defined(__GNUC__)
-#define BVDT_INLINE inline __attribute__((always_inline))  // into functions for CPUs newer than their own
-#define BVDT_NOINLINE __attribute__((noinline))            // where a loop would lack registers inside another
+#define BVDT_INLINE inline __attribute__((always_inline))
+#define BVDT_NOINLINE __attribute__((noinline))  // where a loop would lack registers inside another
 #else
 #define BVDT_INLINE inline
 #define BVDT_NOINLINE

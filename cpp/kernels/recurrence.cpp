@@ -103,8 +103,7 @@ BVDT_INLINE void step_columns(const Step& s, int64_t column, int64_t count, int6
     }
 }
 
-// A plain function, because only those are compiled once per CPU generation.
-BVDT_SIMD void step_part(const Step& s, int64_t column, int64_t count, int64_t first, int64_t last) {
+void step_part(const Step& s, int64_t column, int64_t count, int64_t first, int64_t last) {
     if (s.cached)
         step_columns<false>(s, column, count, first, last);
     else
@@ -129,7 +128,7 @@ LargeVector<float> padded(const T* values, const T* by, int64_t rows, const Some
     return out;
 }
 
-BVDT_SIMD void raise_to(const double* values, int64_t m, double* largest) {
+void raise_to(const double* values, int64_t m, double* largest) {
     BVDT_INDEPENDENT_LOOP
     for (int64_t c = 0; c < m; ++c)
         largest[c] = std::abs(values[c]) > largest[c] ? std::abs(values[c]) : largest[c];

@@ -12,8 +12,8 @@ constexpr int64_t kRows = 128;   // per turn of a thread
 
 // `Count` columns of rows first … last − 1. With their number known to the compiler the sums are registers.
 template <typename T, int Count>
-BVDT_INLINE void multiply_rows(const SparseMatrix<T>& matrix, const T* v, T* out, int64_t stride,
-                               int64_t first, int64_t last) {
+BVDT_NOINLINE void multiply_rows(const SparseMatrix<T>& matrix, const T* v, T* out, int64_t stride,
+                                 int64_t first, int64_t last) {
     const int64_t end = matrix.indptr[last];
     for (int64_t i = first; i < last; ++i) {
         T sum[Count] = {};
@@ -28,41 +28,11 @@ BVDT_INLINE void multiply_rows(const SparseMatrix<T>& matrix, const T* v, T* out
     }
 }
 
-template <typename T>
-BVDT_INLINE void multiply_some(const SparseMatrix<T>& m, const T* v, T* out, int64_t stride, int64_t count,
-                               int64_t first, int64_t last) {
-    switch (count) {
-#define BVDT_CASE(number) \
-    case number:          \
-        return multiply_rows<T, number>(m, v, out, stride, first, last);
-        BVDT_CASE(1)
-        BVDT_CASE(2)
-        BVDT_CASE(3)
-        BVDT_CASE(4)
-        BVDT_CASE(5)
-        BVDT_CASE(6)
-        BVDT_CASE(7)
-        BVDT_CASE(8)
-        BVDT_CASE(9)
-        BVDT_CASE(10)
-        BVDT_CASE(11)
-        BVDT_CASE(12)
-        BVDT_CASE(13)
-        BVDT_CASE(14)
-        BVDT_CASE(15)
-        BVDT_CASE(16)
-#undef BVDT_CASE
-    }
-}
-
-// Plain functions, because only those are compiled once per CPU generation.
-BVDT_SIMD void multiply_part(const SparseMatrix<float>& m, const float* v, float* out, int64_t stride,
-                             int64_t count, int64_t first, int64_t last) {
-    multiply_some(m, v, out, stride, count, first, last);
-}
-BVDT_SIMD void multiply_part(const SparseMatrix<double>& m, const double* v, double* out, int64_t stride,
-                             int64_t count, int64_t first, int64_t last) {
-    multiply_some(m, v, out, stride, count, first, last);
+// With so many columns as the compiler knows.
+template <typename T, int... Count>
+void multiply_some(const SparseMatrix<T>& m, const T* v, T* out, int64_t stride, int64_t count, int64_t first,
+                   int64_t last, std::integer_sequence<int, Count...>) {
+    ((count == Count + 1 ? multiply_rows<T, Count + 1>(m, v, out, stride, first, last) : void()), ...);
 }
 
 }  // namespace
@@ -71,7 +41,8 @@ template <typename T>
 void multiply_sparse(const SparseMatrix<T>& matrix, const T* v, T* out, int64_t columns, int threads) {
     const auto some = [&](int64_t first, int64_t last) {
         for (int64_t j = 0; j < columns; j += kAtOnce)
-            multiply_part(matrix, v + j, out + j, columns, std::min(kAtOnce, columns - j), first, last);
+            multiply_some(matrix, v + j, out + j, columns, std::min(kAtOnce, columns - j), first, last,
+                          std::make_integer_sequence<int, kAtOnce>{});
     };
     if (matrix.indptr[matrix.n] * columns < kBriefWork)
         parallel_stretches<BriefTeam>(matrix.n, kRows, threads, some);

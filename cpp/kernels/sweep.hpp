@@ -19,8 +19,8 @@ using OneColumn = std::integral_constant<int64_t, 1>;
 // w_left·sum(right), and the mirror image. `Columns` is int64_t or, for k = 1
 // known to the compiler, OneColumn.
 template <typename Number, typename Slot, typename Columns>
-BVDT_INLINE void sweep(Number* s, const Slot* child, const double* w, int64_t n, Columns columns, Number* sum,
-                       Side side) {
+BVDT_NOINLINE void sweep(Number* s, const Slot* child, const double* w, int64_t n, Columns columns,
+                         Number* sum, Side side) {
     const int64_t k = columns;
     const double as_stored = side == Side::kForward     ? 1
                              : side == Side::kTranspose ? 0

@@ -7,13 +7,13 @@
 
 #include "lanes.hpp"
 
-#ifdef BVDT_CLONES
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
 namespace bvdt {
 
-#ifdef BVDT_CLONES
+#ifdef __AVX2__
 // For each set of 8 lanes, the numbers of its members, a byte each.
 constexpr std::array<uint64_t, 256> members_of_sets() {
     std::array<uint64_t, 256> members{};
@@ -24,13 +24,13 @@ constexpr std::array<uint64_t, 256> members_of_sets() {
 }
 inline constexpr std::array<uint64_t, 256> kMembers = members_of_sets();
 
-__attribute__((target("avx2"))) inline __m256i members_of(unsigned set) {
+inline __m256i members_of(unsigned set) {
     return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<int64_t>(kMembers[set])));
 }
 
-__attribute__((target("avx2,popcnt"))) inline int64_t take_below_avx2(const float* value, float limit,
-                                                                      int32_t first, float* value_to,
-                                                                      int32_t* number_to) {
+// Writes the values below the limit and their numbers, from `first` on, with room for 16 of both; how many.
+BVDT_INLINE int64_t take_below(const float* value, float limit, int32_t first, float* value_to,
+                               int32_t* number_to) {
     int64_t count = 0;
     for (int32_t at = 0; at < kLanes; at += 8) {
         const __m256 values = _mm256_loadu_ps(value + at);
@@ -44,16 +44,9 @@ __attribute__((target("avx2,popcnt"))) inline int64_t take_below_avx2(const floa
     }
     return count;
 }
-#endif
-
-// Writes the values below the limit and their numbers, from `first` on, with room for 16 of both; how many.
-// Width: of the CPU's registers, as elsewhere.
-template <int Width>
+#else
 BVDT_INLINE int64_t take_below(const float* value, float limit, int32_t first, float* value_to,
                                int32_t* number_to) {
-#ifdef BVDT_CLONES
-    if constexpr (Width >= 32) return take_below_avx2(value, limit, first, value_to, number_to);
-#endif
     int64_t count = 0;
     for (int32_t lane = 0; lane < kLanes; ++lane) {
         value_to[count] = value[lane], number_to[count] = first + lane;
@@ -61,5 +54,6 @@ BVDT_INLINE int64_t take_below(const float* value, float limit, int32_t first, f
     }
     return count;
 }
+#endif
 
 }  // namespace bvdt

@@ -12,12 +12,11 @@ constexpr int kAttempts = 6;      // to cut the sample, each without the few far
 constexpr double kFar = 8;        // deviations between a few points and the others from which on they are far
 
 // p[s] += ⟨x of ids[s], onto⟩
-BVDT_SIMD void add_dots(const double* x, const int32_t* ids, int64_t count, int64_t d, const double* onto,
-                        double* p) {
+void add_dots(const double* x, const int32_t* ids, int64_t count, int64_t d, const double* onto, double* p) {
     constexpr int64_t ahead = 12;
     for (int64_t s = 0; s < count; ++s) {
         if (s + ahead < count) prefetch_row(x + ids[s + ahead] * d, d);
-        p[s] += dot<Order::kAnyLanes>(x + ids[s] * d, onto, d);
+        p[s] += dot<Order::kEightSums>(x + ids[s] * d, onto, d);
     }
 }
 

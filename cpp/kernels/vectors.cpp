@@ -8,17 +8,15 @@ namespace {
 constexpr int64_t kSums = 8;
 
 // Eight running sums, added up in one fixed order: the same on every CPU.
-template <int Width>
-BVDT_INLINE double total(const Lanes<double, Width>& sums) {
+BVDT_INLINE double total(const Lanes<double>& sums) {
     double t[kSums];
-    Lanes<double, Width>::at(t) = sums;
+    Lanes<double>::at(t) = sums;
     return ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
 }
 
 // out[c] = ⟨x, h_c⟩
-template <int Width>
-BVDT_INLINE void multiply_four_lanes(const double* x, const double* const* h, int64_t d, double* out) {
-    using Part = Lanes<double, Width>;
+void multiply_four(const double* x, const double* const* h, int64_t d, double* out) {
+    using Part = Lanes<double>;
     Part sum[kFour] = {};
     int64_t j = 0;
     for (; j + kSums <= d; j += kSums)
@@ -29,8 +27,6 @@ BVDT_INLINE void multiply_four_lanes(const double* x, const double* const* h, in
         out[c] = total(sum[c]) + rest;
     }
 }
-BVDT_EACH_WIDTH(multiply_four, (const double* x, const double* const* h, int64_t d, double* out),
-                (x, h, d, out))
 
 }  // namespace
 
@@ -38,7 +34,7 @@ void four_products(const double* x, const double* const* h, int64_t d, double* o
     multiply_four(x, h, d, out);
 }
 
-BVDT_SIMD void add_scaled(double* to, const double* from, double scale, int64_t count) {
+void add_scaled(double* to, const double* from, double scale, int64_t count) {
     BVDT_INDEPENDENT_LOOP
     for (int64_t j = 0; j < count; ++j) to[j] += scale * from[j];
 }

@@ -11,7 +11,6 @@ namespace bvdt {
 enum class Order {
     kAsStored,   // one running sum
     kEightSums,  // eight running sums, themselves added in one fixed order
-    kAnyLanes,   // as many as the CPU has lanes; for functions marked BVDT_SIMD
 };
 
 // ⟨a, b⟩
@@ -19,9 +18,6 @@ template <Order order, typename T>
 BVDT_INLINE T dot(const T* a, const T* b, int64_t d) {
     T sum = 0;
     if constexpr (order == Order::kAsStored) {
-        for (int64_t j = 0; j < d; ++j) sum += a[j] * b[j];
-    } else if constexpr (order == Order::kAnyLanes) {
-        BVDT_SIMD_LOOP(reduction(+ : sum))
         for (int64_t j = 0; j < d; ++j) sum += a[j] * b[j];
     } else {
         T lane[8] = {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "parallel.hpp"
@@ -49,7 +50,7 @@ BVDT_INLINE void take_step(const Rows<T>& r, int64_t i, const T* held, double* t
 }
 
 template <typename T, int Count>
-BVDT_INLINE void write_rows(const Rows<T>& r) {
+BVDT_NOINLINE void write_rows(const Rows<T>& r) {
     const int64_t* const start = r.near.first().data();
     const int32_t* const column = r.near.column().data();
     const int32_t* const weight = r.near.weight().data();
@@ -81,59 +82,15 @@ BVDT_INLINE void write_rows(const Rows<T>& r) {
     }
 }
 
+// With so many columns as the compiler knows.
+template <typename T, int... Count>
+void write_some(const Rows<T>& r, int64_t count, std::integer_sequence<int, Count...>) {
+    ((count == Count + 1 ? write_rows<T, Count + 1>(r) : void()), ...);
+}
+
 template <typename T>
-BVDT_INLINE void write_some(const Rows<T>& r, int64_t count) {
-    switch (count) {
-#define BVDT_CASE(number) \
-    case number:          \
-        return write_rows<T, number>(r);
-        BVDT_CASE(1)
-        BVDT_CASE(2)
-        BVDT_CASE(3)
-        BVDT_CASE(4)
-        BVDT_CASE(5)
-        BVDT_CASE(6)
-        BVDT_CASE(7)
-        BVDT_CASE(8)
-        BVDT_CASE(9)
-        BVDT_CASE(10)
-        BVDT_CASE(11)
-        BVDT_CASE(12)
-        BVDT_CASE(13)
-        BVDT_CASE(14)
-        BVDT_CASE(15)
-        BVDT_CASE(16)
-        BVDT_CASE(17)
-        BVDT_CASE(18)
-        BVDT_CASE(19)
-        BVDT_CASE(20)
-        BVDT_CASE(21)
-        BVDT_CASE(22)
-        BVDT_CASE(23)
-        BVDT_CASE(24)
-        BVDT_CASE(25)
-        BVDT_CASE(26)
-        BVDT_CASE(27)
-        BVDT_CASE(28)
-        BVDT_CASE(29)
-        BVDT_CASE(30)
-        BVDT_CASE(31)
-        BVDT_CASE(32)
-#undef BVDT_CASE
-    }
-}
-
-// Plain functions, because only those are compiled once per CPU generation.
-BVDT_SIMD void write_part(const Rows<double>& r, int64_t count) { write_some(r, count); }
-BVDT_SIMD void write_part(const Rows<float>& r, int64_t count) { write_some(r, count); }
-
-BVDT_SIMD void sweep_part(double* s, const uint16_t* child, const double* w, int64_t n, int64_t k,
-                          double* sum, Side side) {
-    sweep(s, child, w, n, k, sum, side);
-}
-BVDT_SIMD void sweep_part(double* s, const int32_t* child, const double* w, int64_t n, int64_t k, double* sum,
-                          Side side) {
-    sweep(s, child, w, n, k, sum, side);
+void write_some(const Rows<T>& r, int64_t count) {
+    write_some(r, count, std::make_integer_sequence<int, kAtOnce>{});
 }
 
 // k columns of v, their rows in the tree's order and side by side: v itself, or a copy.
@@ -206,9 +163,9 @@ std::vector<double> multiply_links(const Links& near, const WalkScales& scales, 
     PartialSums partial((n + kRows - 1) / kRows, width);
     parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) { v.put(first, last); });
     parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) {
-        write_part({near, scales, v.data(), nullptr, nullptr, order, out.data, out.stride, first, last,
-                    partial.of(first / kRows), step},
-                   k);
+        write_some<T>({near, scales, v.data(), nullptr, nullptr, order, out.data, out.stride, first, last,
+                       partial.of(first / kRows), step},
+                      k);
     });
     return partial.total();
 }
@@ -226,7 +183,7 @@ std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near,
         v.put(p.first_leaf[c], p.first_leaf[c + 1]);
         add_rows(v.data(), scales.far_in, p.first_leaf[c], p.first_leaf[c + 1], k, above + c * k);
     });
-    sweep_part(top.data(), p.top_child.data(), far.top_weights(), n_top, k, total.data(), side);
+    sweep(top.data(), p.top_child.data(), far.top_weights(), n_top, k, total.data(), side);
     parallel_for(
         p.n_subtrees, 16, threads,
         [&] { return std::vector<double>(static_cast<size_t>((2 * p.largest + 1) * k)); },
@@ -235,10 +192,10 @@ std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near,
             double* const leaves = scratch.data() + (n - 1) * k;
             double* const sum = scratch.data() + 2 * p.largest * k;
             scaled_rows(v.data(), scales.far_in, first, n, k, leaves);
-            sweep_part(scratch.data(), p.child.data() + row, far.weights() + row, n - 1, k, sum, side);
-            write_part({near, scales, v.data(), leaves, above + c * k, order, out.data, out.stride, first,
-                        first + n, partial.of(c), step},
-                       k);
+            sweep(scratch.data(), p.child.data() + row, far.weights() + row, n - 1, k, sum, side);
+            write_some<T>({near, scales, v.data(), leaves, above + c * k, order, out.data, out.stride, first,
+                           first + n, partial.of(c), step},
+                          k);
         });
     return partial.total();
 }

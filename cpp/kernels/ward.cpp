@@ -24,11 +24,9 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // before products, so nearness survives a far origin.
 constexpr int64_t kTile = 16;
 
-template <int Width>
-BVDT_INLINE void tile_products_lanes(const double* x, const double* h, const double* tile_x,
-                                     const double* tile_h, int64_t n_rows, int64_t d, double* out,
-                                     int64_t stride) {
-    using Sum = Lanes<double, Width>;
+void tile_products(const double* x, const double* h, const double* tile_x, const double* tile_h,
+                   int64_t n_rows, int64_t d, double* out, int64_t stride) {
+    using Sum = Lanes<double>;
     for (int64_t a = 0; a < n_rows; ++a) {
         Sum low{}, high{};
         for (int64_t j = 0; j < d; ++j) {
@@ -40,15 +38,10 @@ BVDT_INLINE void tile_products_lanes(const double* x, const double* h, const dou
         to[0] = low, to[1] = high;
     }
 }
-BVDT_EACH_WIDTH(tile_products,
-                (const double* x, const double* h, const double* tile_x, const double* tile_h, int64_t n_rows,
-                 int64_t d, double* out, int64_t stride),
-                (x, h, tile_x, tile_h, n_rows, d, out, stride))
 
-template <int Width>
-BVDT_INLINE void tile_squares_lanes(const double* x, const double* tile_x, int64_t n_rows, int64_t d,
-                                    double* out, int64_t stride) {
-    using Sum = Lanes<double, Width>;
+void tile_squares(const double* x, const double* tile_x, int64_t n_rows, int64_t d, double* out,
+                  int64_t stride) {
+    using Sum = Lanes<double>;
     for (int64_t a = 0; a < n_rows; ++a) {
         Sum low{}, high{};
         for (int64_t j = 0; j < d; ++j) {
@@ -61,10 +54,6 @@ BVDT_INLINE void tile_squares_lanes(const double* x, const double* tile_x, int64
         to[0] = low, to[1] = high;
     }
 }
-BVDT_EACH_WIDTH(tile_squares,
-                (const double* x, const double* tile_x, int64_t n_rows, int64_t d, double* out,
-                 int64_t stride),
-                (x, tile_x, n_rows, d, out, stride))
 
 // Dense data: each tile of items is turned, so that the inner loop runs over them.
 struct DenseDistances {
@@ -126,7 +115,7 @@ struct SparseDistances : SparseGram {
 // -- nearest-neighbour chain --------------------------------------------------------------------------------
 
 // The least of value[b] + dead[b].
-BVDT_SIMD float least_live(const float* value, const float* dead, int64_t k) {
+float least_live(const float* value, const float* dead, int64_t k) {
     float least = kInfinity;
     BVDT_SIMD_LOOP(reduction(min : least))
     for (int64_t b = 0; b < k; ++b) {
@@ -138,8 +127,7 @@ BVDT_SIMD float least_live(const float* value, const float* dead, int64_t k) {
 
 // The smallest live cluster among those at the least value, the first of several. As a rule one single place
 // has the least value, and the first loop has found it.
-BVDT_SIMD int32_t smallest_at(float least, const float* value, const float* dead, const float* size,
-                              int32_t k) {
+int32_t smallest_at(float least, const float* value, const float* dead, const float* size, int32_t k) {
     int32_t best = k, count = 0;
     BVDT_SIMD_LOOP(reduction(min : best) reduction(+ : count))
     for (int32_t b = 0; b < k; ++b) {
@@ -154,7 +142,7 @@ BVDT_SIMD int32_t smallest_at(float least, const float* value, const float* dead
     return best;
 }
 
-BVDT_SIMD double largest_of(const double* value, int64_t k) {
+double largest_of(const double* value, int64_t k) {
     double largest = 0;
     BVDT_SIMD_LOOP(reduction(max : largest))
     for (int64_t b = 0; b < k; ++b) largest = value[b] > largest ? value[b] : largest;
@@ -162,8 +150,7 @@ BVDT_SIMD double largest_of(const double* value, int64_t k) {
 }
 
 // Ward's costs of one cluster with others, from its squared distances.
-BVDT_SIMD void ward_costs(const double* distance, double scale, float na, const float* size, int64_t k,
-                          float* out) {
+void ward_costs(const double* distance, double scale, float na, const float* size, int64_t k, float* out) {
     for (int64_t b = 0; b < k; ++b) {
         const float scaled = static_cast<float>(distance[b] * scale);
         const float positive = scaled > 0 ? scaled : 0;
@@ -172,8 +159,8 @@ BVDT_SIMD void ward_costs(const double* distance, double scale, float na, const 
 }
 
 // Ward's update: out[x] = cost of (A∪B, x) from the rows of A and B.
-BVDT_SIMD void merge_rows(const float* cost_b, float* cost_a, const float* size, float na, float nb, float ab,
-                          int64_t k) {
+void merge_rows(const float* cost_b, float* cost_a, const float* size, float na, float nb, float ab,
+                int64_t k) {
     for (int64_t x = 0; x < k; ++x) {
         const float nx = size[x];
         const float merged = ((na + nx) * cost_a[x] + (nb + nx) * cost_b[x] - nx * ab) / (na + nb + nx);

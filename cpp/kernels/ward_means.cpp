@@ -27,9 +27,9 @@ struct Scan {
     Value* least;  // (panels / kAtOnce, lanes) of so many panels
 };
 
-template <int Width, typename Value>
-BVDT_INLINE void scan_panels_lanes(const Scan<Value>& scan) {
-    using Part = Lanes<Value, Width>;
+template <typename Value>
+void scan_panels(const Scan<Value>& scan) {
+    using Part = Lanes<Value>;
     constexpr int64_t lanes = 64 / sizeof(Value);
     const int64_t stride = scan.d * lanes;
     for (int64_t p = 0; p < scan.n_panels; p += kAtOnce) {
@@ -61,16 +61,14 @@ BVDT_INLINE void scan_panels_lanes(const Scan<Value>& scan) {
         Part::at(scan.least + p / kAtOnce * lanes) = low;
     }
 }
-BVDT_EACH_WIDTH(scan_panels, (const Scan<float>& scan), (scan))
-BVDT_EACH_WIDTH(scan_panels, (const Scan<double>& scan), (scan))
 
-BVDT_SIMD float least_of(const float* value, int64_t count) {
+float least_of(const float* value, int64_t count) {
     float least = std::numeric_limits<float>::infinity();
     BVDT_SIMD_LOOP(reduction(min : least))
     for (int64_t b = 0; b < count; ++b) least = value[b] < least ? value[b] : least;
     return least;
 }
-BVDT_SIMD double least_of(const double* value, int64_t count) {
+double least_of(const double* value, int64_t count) {
     double least = std::numeric_limits<double>::infinity();
     BVDT_SIMD_LOOP(reduction(min : least))
     for (int64_t b = 0; b < count; ++b) least = value[b] < least ? value[b] : least;
@@ -89,32 +87,24 @@ BVDT_INLINE double square_apart(const double* a, const double* b, int64_t d) {
 
 // Where the panels begin of which a value is at most `most`, and their number; n values, whole panels, of
 // which `least` has the least of each kAtOnce, lane by lane.
-template <int Width, typename Value>
-BVDT_INLINE void find_panels_lanes(const Value* value, const Value* least, Value most, int64_t n,
-                                   int32_t* first, int64_t& count) {
-    using Part = Lanes<Value, Width>;
+template <typename Value>
+void find_panels(const Value* value, const Value* least, Value most, int64_t n, int32_t* first,
+                 int64_t& count) {
+    using Part = Lanes<Value>;
     const Value limit = std::nextafter(most, std::numeric_limits<Value>::infinity());
     count = 0;
     constexpr int64_t lanes = 64 / sizeof(Value);
     for (int64_t at = 0; at < n; at += kAtOnce * lanes) {
-        Signs<Value, Width> below;
+        Signs<Value> below;
         below.add(Part::at(least + at / kAtOnce) - limit);
         if (!below.any()) continue;
         for (int64_t q = 0; q < kAtOnce; ++q) {
-            Signs<Value, Width> here;
+            Signs<Value> here;
             here.add(Part::at(value + at + q * lanes) - limit);
             if (here.any()) first[count++] = static_cast<int32_t>(at + q * lanes);
         }
     }
 }
-BVDT_EACH_WIDTH(find_panels,
-                (const float* value, const float* least, float most, int64_t n, int32_t* first,
-                 int64_t& count),
-                (value, least, most, n, first, count))
-BVDT_EACH_WIDTH(find_panels,
-                (const double* value, const double* least, double most, int64_t n, int32_t* first,
-                 int64_t& count),
-                (value, least, most, n, first, count))
 
 }  // namespace
 
@@ -207,9 +197,9 @@ void MeansChain<Value>::scan(int32_t a) {
         if (!self_dual_) row_h_[j] = panel_h_[at + j * kSlots];
     }
     dead_[a] = std::numeric_limits<Value>::infinity();  // not the nearest to itself
-    scan_panels({panel_x_.data(), (self_dual_ ? panel_x_ : panel_h_).data(), points_.data(), dead_.data(),
-                 row_x_.data(), row_h_.data(), points_[a], padded() / kSlots, d_, cost_.data(),
-                 least_.data()});
+    scan_panels<Value>({panel_x_.data(), (self_dual_ ? panel_x_ : panel_h_).data(), points_.data(),
+                        dead_.data(), row_x_.data(), row_h_.data(), points_[a], padded() / kSlots, d_,
+                        cost_.data(), least_.data()});
     dead_[a] = 0;
 }
 

@@ -19,7 +19,7 @@ class BuildInfo(TypedDict):
     compiler: str  # name and version
     openmp: bool  # without it there is one thread
     openmp_version: str  # year and month of the specification, or empty
-    simd_bytes: int  # of the registers in use on this CPU: 16, 32 or 64
+    simd: str  # the level in use: baseline, avx2 or avx512
     max_threads: int  # that OpenMP would start of its own accord; 1 without it
 
 def build_info() -> BuildInfo: ...
@@ -340,13 +340,6 @@ class Cells:
         bounds: _L,  # (n_cells + 1,) cell c is order[bounds[c] : bounds[c + 1]]
         threads: int,
     ) -> None: ...
-    def read_from(
-        self,
-        x: _F,  # (N, d) a copy of the points
-        h: _F,  # (N, d)
-    ) -> None:
-        """Values are looked up there from now on."""
-
     def search(
         self,
         first: int,  # cells first … last − 1, whose points' lists are written
@@ -387,10 +380,6 @@ class Cells:
         threads: int,
     ) -> None:
         """The lists of these cells' points hold at first whom estimates tell to be near."""
-
-    @property
-    def by_bytes(self) -> bool:
-        """Whether this CPU screens centres in bytes."""
 
     def means(self) -> tuple[_F, _F]:
         """Copies of h̄ above x̄, (2d·n_cells,), and of ⟨x̄, h̄⟩, (n_cells,)."""

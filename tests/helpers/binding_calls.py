@@ -442,14 +442,6 @@ def search_cells(**arguments: Any) -> None:
     _core.Cells(**cells()).search(**arguments)
 
 
-def cells_read_from() -> Arguments:
-    return _points(False)
-
-
-def read_cells_from(**arguments: Any) -> None:
-    _core.Cells(**cells()).read_from(**arguments)
-
-
 def cells_lists() -> Arguments:
     return {"k": K, "n_links": 2, "threads": 2}
 
@@ -580,7 +572,6 @@ CALLS: dict[str, Call] = {
     "Cells": Call(_core.Cells, cells),
     "Cells.search": Call(search_cells, cells_search),
     "Cells.begin": Call(begin_lists, cells_begin),
-    "Cells.read_from": Call(read_cells_from, cells_read_from),
     "Cells.lists": Call(make_lists, cells_lists),
     "CellLists.link": Call(link_lists, lambda: {"threads": 2}),
     "CellLists.join": Call(join_lists, lists_join),

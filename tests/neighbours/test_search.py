@@ -174,7 +174,7 @@ def test_what_was_foretold_wrongly_is_raised(monkeypatch):
     index = NeighbourIndex(lifted, 8, np.random.default_rng(0), recall=0.95)
     index.plan = None
     assert true_recall(lifted, index) >= 0.94
-    assert index.effort.pairs > 100
+    assert index._tried_effort()[0].pairs > 100
     telling = index._sampled[0][1]
     assert index.recall.estimate == telling.hits(index.own_lists()[1][telling.rows]).mean() / 8
 

@@ -12,7 +12,6 @@ from scipy.sparse.linalg import aslinearoperator, eigs, eigsh, gmres
 
 import bvdt
 from bvdt import TransitionOperator
-from bvdt._support import memory
 from bvdt.operators.products import BlockProduct, CoarsestProduct
 from bvdt.operators.single_tree import row_values
 from helpers.engine_cases import (
@@ -256,24 +255,3 @@ def test_awkward_data(kind):
             op = bvdt.transition_matrix(X, divergence, smoothing=smoothing, tree=tree, bandwidth=bandwidth)
             assert_allclose(op @ np.ones(n_points), 1.0, rtol=0, atol=1e-12)
             assert 0 < op.bandwidth < np.inf
-
-
-@pytest.mark.kernel
-def test_what_a_large_operator_does_not_hold_it_finds_again(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(200, 3))
-    small = bvdt.transition_matrix(X, "squared_euclidean", random_state=0)
-    monkeypatch.setattr(memory, "LARGE", 2)
-    large = bvdt.transition_matrix(X, "squared_euclidean", random_state=0)
-    assert large._mean_divergence is None
-    assert large._product._q is None
-    assert "parent" not in vars(large.tree)
-    v = np.random.default_rng(1).random((200, 3))
-    assert_array_equal(large @ v, small @ v)
-    assert_array_equal(large.mean_with_transpose(v), small.mean_with_transpose(v))
-    copied = pickle.loads(pickle.dumps(large))
-    for op in (large, copied):
-        assert_array_equal(op.partition.q, small.partition.q)
-        assert_array_equal(op.mean_divergence, small.mean_divergence)
-        assert_array_equal(op.row(7), small.row(7))
-        assert_array_equal(op.row_values(), small.row_values())
-        assert_array_equal(op.refine(500) @ v, small.refine(500) @ v)

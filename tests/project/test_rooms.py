@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ALLOWED_AT_THE_TOP = {"__init__.py", "__main__.py", "py.typed", "_core.pyi"}
+ALLOWED_AT_THE_TOP = {"__init__.py", "__main__.py", "py.typed", "_core.py", "_core.pyi"}
 
 linter = pytest.mark.skipif(
     not (Path(sys.executable).parent / "lint-imports").exists(), reason="import-linter is in the extra lint"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +10,6 @@ from numpy.testing import assert_array_equal
 from scipy.cluster.hierarchy import is_valid_linkage, leaves_list, linkage
 
 from bvdt import Tree
-from bvdt._support import memory
 
 pytestmark = pytest.mark.kernel
 
@@ -192,23 +189,3 @@ def test_arrays_are_the_trees_own():
         assert not np.shares_memory(tree.order, order)
         with pytest.raises(ValueError, match="read-only"):
             tree.order[0] = 1
-
-
-@given(trees())
-def test_a_large_tree_finds_released_arrays_again(tree):
-    names = ("left", "right", "parent", "start")
-    twin = Tree.from_sizes(tree.size, tree.order)
-    tree.validate()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory, "LARGE", 2)
-        assert tree.released() is tree
-    assert not {*names} & {*vars(tree)}
-    copied = pickle.loads(pickle.dumps(tree))
-    for name in names:
-        assert_array_equal(getattr(tree, name), getattr(twin, name))
-        assert_array_equal(getattr(copied, name), getattr(twin, name))
-    kept = vars(tree)["left"]
-    tree.released()  # small: as it is
-    assert vars(tree)["left"] is kept
-    with pytest.raises(AttributeError, match="'Tree' has no attribute 'leaves'"):
-        _ = tree.leaves

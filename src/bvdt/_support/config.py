@@ -1,4 +1,4 @@
-"""What this build is made of: for bug reports, and to see whether it runs with threads and wide registers."""
+"""What this build is made of: for bug reports, and to see its SIMD level and how many threads it has."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .running import n_threads
 
 
 def show_config() -> None:
-    """Print bvdt's version, its compiler, SIMD width, OpenMP and threads, and the libraries beneath.
+    """Print bvdt's version, its compiler, SIMD level, OpenMP and threads, and the libraries beneath.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def show_config() -> None:
     rows = {
         "bvdt": version("bvdt"),
         "compiler": built["compiler"],
-        "registers in use": f"{8 * built['simd_bytes']} bit",
+        "SIMD level": built["simd"],
         "OpenMP": built["openmp_version"] if built["openmp"] else "no: built without threads",
         "threads": str(n_threads(None) if built["openmp"] else 1),
         "Python": f"{platform.python_version()} on {platform.platform()}",

@@ -117,8 +117,10 @@ class Labeller:
         n_jobs: int | None = None,
         through: Lifting | None = None,
     ) -> None:
-        self.prior, self.alpha, self.through = prior, alpha, through
-        self.X = X
+        self.op = op
+        self.prior = prior if isinstance(prior, str) or hasattr(prior, "fit") else np.array(prior)
+        self.alpha, self.through = alpha, through
+        self.X = X.copy() if hasattr(prior, "fit") else None  # its own, as the user's may change
         self.made_from: tuple[Any, ...] = ()  # a caller's note on what it was prepared for
         self.S = symmetrized(op.astype(np.float32) if hasattr(op, "astype") else op)
         degrees = np.where(self.S.degrees > 0, self.S.degrees, 1.0)

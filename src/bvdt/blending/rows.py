@@ -53,7 +53,7 @@ class FeatureScale:
             near_one = np.abs(length - 1) < 1e-9  # tf-idf rows stay as they are, to the last bit
             factor = np.where(near_one, 1.0, 1.0 / np.where(length > 0, length, 1.0))
             data = (X.data * np.repeat(factor, np.diff(X.indptr))).astype(np.float32)
-            return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+            return sparse.csr_array((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, np.float64)
         with np.errstate(over="ignore"):
             return np.clip((X - self.mean) * self.scale, -_FARTHEST, _FARTHEST).astype(np.float32)

@@ -9,22 +9,15 @@ Every valid partition is a refinement of it.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.arrays import Float, Int
 from ..tree import Tree
-
-
-class HoldsProbabilities(Protocol):
-    """Who has the q of all blocks."""
-
-    @property
-    def q(self) -> Float: ...  # (n_blocks,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +39,9 @@ class BlockPartition:
     cols: Int  # (n_blocks,) node B
     n_nodes: int
     # (n_blocks,) q_AB, the probability of each single entry of the block
-    q: Float | None = field(default_factory=lambda: None)
+    q: Float | None = None
 
     _of: ClassVar[Tree | None] = None  # of an instance: the tree whose pairs of points it is known to cover
-    _probabilities: ClassVar[HoldsProbabilities | None] = None  # of an instance: who holds its q
 
     def __post_init__(self) -> None:
         for name in ("rows", "cols"):
@@ -65,24 +57,9 @@ class BlockPartition:
 
     @classmethod
     def coarsest(cls, tree: Tree) -> BlockPartition:
-        """Each node with its sibling: the 2(N − 1) blocks of which all valid partitions are refinements.
-
-        The tree tells them, so their nodes are written down when they are asked for.
-        """
-        partition = object.__new__(cls)
-        vars(partition).update(n_nodes=tree.n_nodes, _of=tree)
-        return partition
-
-    def __getattr__(self, name: str) -> Any:
-        """``rows`` and ``cols`` of the coarsest partition; q, where somebody else holds it."""
-        tree = self._of
-        if name == "q" and "n_nodes" in vars(self):
-            return None if self._probabilities is None else self._probabilities.q
-        if name not in ("rows", "cols") or tree is None:
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-        nodes = np.arange(1, tree.n_nodes, dtype=np.int32) if name == "rows" else tree.siblings()[1:]
-        vars(self)[name] = np.ascontiguousarray(nodes)
-        return vars(self)[name]
+        """Each node with its sibling: the 2(N − 1) blocks of which all valid partitions are refinements."""
+        rows = np.arange(1, tree.n_nodes, dtype=np.int32)
+        return cls(rows, tree.siblings()[1:], tree.n_nodes).known_for(tree)
 
     @classmethod
     def singletons(cls, tree: Tree) -> BlockPartition:
@@ -100,7 +77,7 @@ class BlockPartition:
 
     @property
     def n_blocks(self) -> int:
-        return len(vars(self).get("rows", range(self.n_nodes - 1)))
+        return len(self.rows)
 
     @property
     def is_coarsest(self) -> bool:
@@ -116,13 +93,6 @@ class BlockPartition:
         """The same blocks, optimised."""
         other = copy.copy(self)
         vars(other)["q"] = q
-        return other
-
-    def with_q_of(self, holder: HoldsProbabilities) -> BlockPartition:
-        """The same, with the q of somebody who is asked for it each time."""
-        other = copy.copy(self)
-        vars(other).pop("q", None)
-        vars(other)["_probabilities"] = holder
         return other
 
     def known_for(self, tree: Tree) -> BlockPartition:

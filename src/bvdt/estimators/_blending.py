@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,15 +20,27 @@ def labeller_for(model: LabelPropagation, X: Any, earlier: Labeller | None) -> L
 
     Features are X, or, where X is None, the data that the operator was made from.
     """
-    given = (model.operator_, X, model.prior, model.alpha)
-    if earlier is not None and all(a is b for a, b in zip(earlier.made_from, given, strict=True)):
+    key = _digest(X), _digest(model.prior), model.alpha
+    if earlier is not None and earlier.op is model.operator_ and earlier.made_from == key:
         return earlier
     rows, through = _features(model, X)
     labeller = Labeller(
         model.operator_, rows, model.prior, alpha=model.alpha, n_jobs=model.n_jobs, through=through
     )
-    labeller.made_from = given
+    labeller.made_from = key
     return labeller
+
+
+def _digest(values: Any) -> Any:
+    """What tells arrays' values apart, whichever array holds them; anything else is itself."""
+    if sparse.issparse(values):
+        values = values.tocsr()
+        return values.shape, *map(_digest, (values.data, values.indices, values.indptr))
+    if values is None or isinstance(values, str) or hasattr(values, "fit"):
+        return values
+    array = np.ascontiguousarray(values)
+    content = repr(array.tolist()).encode() if array.dtype.kind == "O" else array.data.cast("B")
+    return array.shape, array.dtype.str, blake2b(content).digest()
 
 
 def _features(model: LabelPropagation, X: Any) -> tuple[Any, Any]:  # (N, d), Lifting or None

@@ -40,7 +40,7 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
             raise ValueError(f'side needs "right" or "left"; got {self.side!r}')
         checked_recall(self.recall)
         X = checked(self, X, reset=True, ensure_min_samples=2)
-        lifted = lift(X, self._divergence(), self.smoothing, may_share=True)
+        lifted = lift(X, self._divergence(), self.smoothing)
         self._lifting = lifted.lifting
         self.n_samples_fit_ = lifted.n_points
         self._index = self._indexed(self._sided(lifted), min(self._k(None), lifted.n_points - 1))
@@ -114,8 +114,9 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
 
     def _distances(self, rows: Lifted, index: Int, d: Float) -> Float:
         """In the metric's own values; what is no more than rounding is 0."""
-        scale = np.abs(rows.u)[:, None] + np.abs(self._index.lifted.w[np.maximum(index, 0)])
-        d = np.where(d <= _ROUNDING * scale, 0.0, d)
+        if self._divergence().name != "squared_euclidean" or rows.is_sparse:  # else from differences
+            scale = np.abs(rows.u)[:, None] + np.abs(self._index.lifted.w[np.maximum(index, 0)])
+            d = np.where(d <= _ROUNDING * scale, 0.0, d)
         if self.metric == "euclidean":
             return np.asarray(np.sqrt(2 * d))
         return np.asarray(2 * d if self.metric == "sqeuclidean" else d)
@@ -136,9 +137,6 @@ class NearestNeighbors(_Neighbours):
     Up to 3 000 points the lists are exact. Beyond, the search measures itself on some rows with exact
     answers, spends as much as the recall takes, with 95 % confidence, and says what it reached: ``recall_``.
     The result does not depend on the number of threads.
-
-    Euclidean points of 32 MiB and more, in float64, are not copied until new points are asked about; an array
-    that was changed before that, or before the fitted points' own lists were asked for, is refused.
 
     Parameters
     ----------

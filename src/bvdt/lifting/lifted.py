@@ -24,9 +24,9 @@ from ..divergences import BregmanDivergence, get
 from .columns import Columns
 from .points import as_points, extremes, refuse_entry
 from .rounding import refuse_rounding
-from .sharing import near_rows, phi_of_rows, refuse_change, stays_as_it_is
 from .smoothing import resolve_smoothing
 
+_NEAR = 1 << 15  # values handled several times while the CPU keeps them near
 _BATCH = 1 << 19  # values handled at once: the temporaries stay small beside the data
 _MIDDLE = 512  # rows that the data's middle is found on
 _PER_FEATURE = 8  # values per feature that are held while sparse data are lifted and cut, at most
@@ -55,6 +55,7 @@ class Lifting:
     def transform(self, X: Any) -> Lifted:
         """New points, lifted as the first ones were, so that both can be mixed in d_ij."""
         given, X = X, as_points(X, minimum=1)
+        points = X
         if X.shape[1] != self.n_features:
             raise ValueError(f"X needs {self.n_features} features, as the lifted data; it has {X.shape[1]}")
         _check_closed_domain(X, self.divergence, given)
@@ -62,12 +63,17 @@ class Lifting:
         _, X = self.divergence.prepare(X)
         X = sparse.csr_array(X) if self.sparse else _dense(X, self.divergence)
         if self.columns is None:
-            lifted = self._lift(X, given)
+            lifted = self._lift(self._owned(X, points), given)
         else:
             kept = self.columns.kept(X)
             kept.resize(kept.shape[0], len(self.smoothing))
             lifted = _with_elsewhere(self._lift(kept, given), *self.columns.elsewhere(X))
         return lifted if apart is None else replace(lifted, u=lifted.u + apart)
+
+    def _owned(self, X: Any, points: Any) -> Any:
+        """X, or a copy where lifted points would share the user's memory: theirs never changes."""
+        moved = self.offset is not None or (not self.sparse and bool(self.smoothing.any()))
+        return X.copy() if not moved and _shares_memory(X, points) else X
 
     def _lift(self, X: Any, given: Any, own: bool = False) -> Lifted:
         """``own`` says that X may be written over."""
@@ -92,21 +98,6 @@ class Lifted:
     H: Any  # (N, d)
     base: Float | None = None  # (d,)
     lifting: Lifting | None = None
-    shared: bool = False  # X is the user's own array
-
-    def unchanged(self) -> Lifted:
-        """Itself; ValueError if the user's own array was changed since it was lifted."""
-        if self.shared:
-            assert self.lifting is not None
-            refuse_change(self.X, self.u, self.lifting.divergence)
-        return self
-
-    def held(self) -> Lifted:
-        """Itself, or with a copy of the user's own array, which is no longer needed then."""
-        if not self.shared:
-            return self
-        X = self.unchanged().X.copy()
-        return replace(self, X=X, H=X, shared=False)
 
     @property
     def n_values(self) -> int:
@@ -176,8 +167,6 @@ def lift(
     X: Any,
     divergence: str | BregmanDivergence = "gid",
     smoothing: float | str | ArrayLike = "auto",
-    *,
-    may_share: bool = False,
 ) -> Lifted:
     """Lifted form of dense or sparse points; O(nnz) time and memory for a separable φ.
 
@@ -187,8 +176,6 @@ def lift(
     divergence : a name of ``bvdt.divergences.get`` or an instance.
     smoothing : e of x' = x + e, which moves zeros inside the domain: a number, an array (d,), "background"
         (a share of every feature's mean) or "auto" (none unless a point lies on the domain's edge).
-    may_share : whether a large array of squared Euclidean points that are not far from the origin may be held
-        as it is, instead of a centred copy; ``Lifted.unchanged`` then tells whether it still is.
     """
     divergence = get(divergence)
     given, X = X, as_points(X)
@@ -211,21 +198,18 @@ def lift(
         offset = _far_columns(X) if is_sparse else _middle(X)
     # A converted array is nobody else's: it is moved where it is, not held twice.
     own = isinstance(given, np.ndarray) and not is_sparse and not np.may_share_memory(X, given)
-    may_share = may_share and not (own or is_sparse) and X is points
-    if may_share and stays_as_it_is(_some_rows(X), offset, divergence, X.size):
-        return _lift_shared(X, Lifting(divergence, e, 1.0, None, False))
-    if offset is None and (is_sparse or not e.any()) and _shares_memory(X, points):
-        X = X.copy()  # an operator never changes, whatever happens to the user's data
     lifting = Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse, columns)
-    lifted = lifting._lift(X, given, own)
+    lifted = lifting._lift(lifting._owned(X, points), given, own)
     if not divergence.translation_invariant:
         refuse_rounding(lifted, divergence.name)
     return lifted
 
 
 def _shares_memory(X: Any, points: Any) -> bool:
+    if sparse.issparse(X) != sparse.issparse(points):
+        return False
     if not sparse.issparse(X):
-        return not sparse.issparse(points) and np.may_share_memory(X, points)
+        return np.may_share_memory(X, points)
     return any(np.may_share_memory(getattr(X, name), getattr(points, name)) for name in _CSR)
 
 
@@ -326,21 +310,20 @@ def _lift_dense(X: Float, lifting: Lifting, own: bool) -> Lifted:
     return Lifted(u, w, X, np.ascontiguousarray(H), None, lifting)
 
 
+def _near_rows(X: Float) -> Iterator[slice]:
+    """Slices of rows that the CPU keeps near."""
+    step = max(1, _NEAR // X.shape[1])
+    return (slice(first, min(first + step, len(X))) for first in range(0, len(X), step))
+
+
 def _lift_centred(X: Float, offset: Float, lifting: Lifting, own: bool) -> Lifted:
     """x = h = the point less the offset: one read of the data, each batch while it is near."""
     centred, u, w = X if own else np.empty_like(X), np.empty(len(X)), np.empty(len(X))
-    for rows in near_rows(X):
+    for rows in _near_rows(X):
         x = np.subtract(X[rows], offset, out=centred[rows])
         u[rows] = lifting.divergence.phi_sum(x)
         w[rows] = np.einsum("ij,ij->i", x, x) - u[rows]
     return Lifted(u, w, centred, centred, None, lifting)
-
-
-def _lift_shared(X: Float, lifting: Lifting) -> Lifted:
-    """x = h = the point itself, where the user keeps it: w = ⟨x, x⟩ − u is u."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        u = phi_of_rows(X, lifting.divergence)
-    return _check_finite(Lifted(u, u, X, X, None, lifting, shared=True))
 
 
 def _lift_sparse(X: Any, lifting: Lifting) -> Lifted:

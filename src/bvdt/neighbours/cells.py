@@ -7,7 +7,7 @@ fewer (:mod:`.projection`), and the best of those ranked again by the divergence
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -74,15 +74,7 @@ class CellIndex:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without the packed cells: a copy packs its own."""
-        lifted = self.lifted.unchanged()
-        return self._packed, (lifted, self.projection, self.points, self.order, self.bounds, self.n_jobs)
-
-    def reading(self, lifted: Lifted) -> CellIndex:
-        """The same with a copy of the points, which are read there from now on, by this one, too."""
-        if self.projection is not None:
-            return replace(self, lifted=lifted)
-        self.cells.read_from(lifted.X, lifted.H)
-        return replace(self, lifted=lifted, points=lifted)
+        return self._packed, (self.lifted, self.projection, self.points, self.order, self.bounds, self.n_jobs)
 
     @property
     def cell_of(self) -> Int:  # (N,)

@@ -32,10 +32,10 @@ _POOR = 3.0  # misses of cells, over the root of those that are allowed, from wh
 _MORE_PASSES = 3  # than planned, while they help
 _PARTS, _TOGETHER = 8, 16  # of a pass, after each of which it may be enough; cells side by side in one
 _GAIN = 0.1  # of the misses, for which another pass is worth its time
-# Nanoseconds, measured with 12 to 64 coordinates: of a comparison and of its coordinates, in numbers and in
-# bytes, of one link in a first pass, of its coordinates and of each of the others, and what lists in places
+# Nanoseconds, measured with 12 to 64 coordinates: of a comparison and of its coordinates,
+# of one link in a first pass, of its coordinates and of each of the others, and what lists in places
 # cost besides. A place that leads nowhere costs a part of one that does; later passes look at what is new.
-_PAIR = {False: (0.5, 0.06), True: (0.8, 0.008)}
+_PAIR, _PAIR_COORDINATE = 0.5, 0.06
 _LINK, _LINK_COORDINATE, _LINK_LINK, _PLACED = 250.0, 3.0, 8.0, 3000.0
 _IDLE_PLACE = 0.3
 _PASSES = (0.0, 1.0, 1.6, 2.0, 2.4)  # the cost of so many, in that of the first
@@ -64,8 +64,7 @@ def choose_plan(
     ``needed`` as by ``needed_pairs``, ``ranks`` as by ``foretold_effort``.
     """
     d, k, most = cells.points.n_features, truth.k, cells.lifted.n_points - 1
-    fixed, by_coordinate = _PAIR[cells.cells.by_bytes]
-    pair = fixed + by_coordinate * d
+    pair = _PAIR + _PAIR_COORDINATE * d
     best, least = Plan(alone.pairs, 0), alone.pairs * pair
     allowed, places = 1 - sure_share(recall, len(truth.rows), k), k
     if ranks is not None:

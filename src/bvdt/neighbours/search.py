@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from threading import RLock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from .._support.arrays import Float, Int
@@ -12,7 +15,7 @@ from .._support.progress import Progress
 from .._support.running import n_threads
 from ..lifting import Lifted
 from ..tree import cut_into_chunks
-from .cells import CellIndex, Effort, ranked_again
+from .cells import CellIndex, Effort, ranked_again, taken
 from .chunks import search_by_rule, search_sparse
 from .dial import (
     FEW,
@@ -26,6 +29,7 @@ from .dial import (
     needed_ranks,
     tried_effort,
 )
+from .differences import told_apart
 from .exact import exact_lists
 from .links import Plan, choose_plan, linked_lists
 from .recall import Recall, surely
@@ -36,11 +40,20 @@ RECALL = 0.95
 PAIRS = 6000  # centres that a dense point is compared with where no recall is asked for, or 8 per neighbour
 
 
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Lists of the centres' own points, and what they reach; None: not measured."""
+
+    index: Int  # (N, k)
+    divergence: Float  # (N, k)
+    recall: Recall | None
+
+
 class NeighbourIndex:
     """Centres ready to be searched for k neighbours, with what that takes and the recall it reaches.
 
     The lists of the centres' own points are found when they are first asked for, those of sparse points at
-    once: there a list needs those of others.
+    once: there a list needs those of others. Threads may ask together; what one finds, all are given.
     """
 
     def __init__(
@@ -54,13 +67,13 @@ class NeighbourIndex:
         progress: Progress = False,
     ) -> None:
         self.lifted, self.k, self.n_jobs = lifted, k, n_jobs
-        self._recall: Recall | None = Recall.exact()
         self.cells: CellIndex | None = None
         self.effort = Effort(lifted.n_points, k)
-        self._lists: tuple[Int, Float] | None = None
         self.plan: Plan | None = None  # where links are cheaper than comparisons
         self._sampled: tuple[tuple[Truth, Truth], float] | None = None  # rows to try it on, recall asked for
-        self._is_tried = True
+        self._own: _Found | None = None
+        self._tried: tuple[Effort, Recall | None] | None = None
+        self._lock = RLock()  # over the two, each of which is found once
         if recall is not None:
             recall = checked_recall(recall)
         if lifted.n_points <= ALL_PAIRS:
@@ -74,12 +87,12 @@ class NeighbourIndex:
 
     def _follow_the_rule(self, rng: np.random.Generator, progress: Progress) -> None:
         """A fixed effort that serves a walk's near field; what it reaches is not measured."""
-        self._recall = None
         if self.lifted.is_sparse:
-            self._lists = search_by_rule(self.lifted, self.k, rng, self.n_jobs, progress)
+            lists = search_by_rule(self.lifted, self.k, rng, self.n_jobs, progress)
+            self._own = _Found(*lists, None)
             return
+        self._tried = Effort(max(PAIRS, 8 * self.k), self.k), None
         self.cells = CellIndex.of(self.lifted, None, rng, self.n_jobs)
-        self.effort = Effort(max(PAIRS, 8 * self.k), self.k)
 
     def _choose_cells(self, recall: float, rng: np.random.Generator) -> None:
         """Cells and what promises the recall by sampled rows; whether it holds is told by the lists."""
@@ -105,25 +118,28 @@ class NeighbourIndex:
         plan_ranks = None if ranks is None else ranks[choosing]
         plan = choose_plan(cells, halves[0], needed[choosing], plan_ranks, effort, recall)
         self.plan = plan if plan.passes else None
-        self._sampled, self._is_tried = (halves, recall), False
+        self._sampled = halves, recall
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=RLock())
 
     @property
     def recall(self) -> Recall | None:
         """What was reached, or will be, of the lists of all points; None: not measured."""
-        if self._lists is None:
-            self._try_effort()
-        return self._recall
+        own = self._own
+        return self._tried_effort()[1] if own is None else own.recall
 
-    def _try_effort(self) -> None:
-        """What the effort that was foretold reaches; more is spent where that is too little."""
-        if self._is_tried or self.cells is None or self._sampled is None:
-            return
-        halves, recall = self._sampled
-        self.lifted.unchanged()
-        self.effort, reached = tried_effort(self.cells, halves, self.effort, recall)
-        self._is_tried = True
-        if self._lists is None:
-            self._recall = reached
+    def _tried_effort(self) -> tuple[Effort, Recall | None]:
+        """What lists of other points take, more than was foretold where it is too little; what they reach."""
+        with self._lock:
+            if self._tried is None:
+                self._tried = self.effort, Recall.exact()
+                if self.cells is not None and self._sampled is not None:
+                    self._tried = tried_effort(self.cells, self._sampled[0], self.effort, self._sampled[1])
+            return self._tried
 
     def _search_sparse(self, recall: float, rng: np.random.Generator, progress: Progress) -> None:
         lifted, k = self.lifted, self.k
@@ -134,7 +150,7 @@ class NeighbourIndex:
         def hits(divergences: Float) -> Any:
             return choosing.hits(divergences[choosing.rows, :k])
 
-        self._lists = search_sparse(
+        lists = search_sparse(
             lifted,
             k,
             rng,
@@ -144,62 +160,77 @@ class NeighbourIndex:
             lambda divergences: surely(hits(divergences), k) >= recall,
             progress,
         )
-        self._recall = Recall.of(telling.hits(self._lists[1][telling.rows]), k)
+        self._own = _Found(*lists, Recall.of(telling.hits(lists[1][telling.rows]), k))
 
     def own_lists(self, progress: Progress = False) -> tuple[Int, Float]:  # (N, k) ×2
         """Each point's k nearest centres but itself, ascending; −1 and +∞ where fewer were found."""
-        if self._lists is None:
-            self._lists = self._search(progress)
-        return self._lists
+        with self._lock:
+            if self._own is None:
+                found = self._search(progress)
+                lists = told_apart(
+                    self.lifted,
+                    self.lifted,
+                    (found.index, found.divergence),
+                    self.lifted.n_points - 1,
+                    self._wider,
+                )
+                self._own = _Found(*lists, found.recall)
+            return self._own.index, self._own.divergence
 
     def first_lists(self, rows: int) -> tuple[Int, Float]:  # (rows, k) ×2
         """The same of so many first points; the others are centres alone."""
-        if self._lists is None and self.cells is not None:
-            self._try_effort()
-            return self.cells.search_own(np.arange(rows), self.k, self.effort)
+        if self._own is None and self.cells is not None:
+            return self.cells.search_own(np.arange(rows), self.k, self._tried_effort()[0])
         index, divergence = self.own_lists()
         return index[:rows], divergence[:rows]
 
-    def _search(self, progress: Progress) -> tuple[Int, Float]:
-        self.lifted.unchanged()
-        if self.plan is not None and self.cells is not None and self._sampled is not None:
-            found = linked_lists(self.cells, self.plan, *self._sampled, progress)
+    def _search(self, progress: Progress) -> _Found:
+        lifted, cells = self.lifted, self.cells
+        if cells is None and lifted.n_points <= ALL_PAIRS:
+            return _Found(*_all_pairs(lifted, self.k, self.n_jobs), Recall.exact())
+        if cells is None:
+            lists = exact_lists(lifted, lifted, self.k, np.arange(lifted.n_points))
+            return _Found(*lists, Recall.exact())
+        if self._sampled is None:
+            effort, reached = self._tried_effort()
+            return _Found(*cells.search_all(self.k, effort, progress), reached)
+        if self.plan is not None:
+            found = linked_lists(cells, self.plan, *self._sampled, progress)
             if found is not None:
-                lists, self._recall = found
-                return lists
-        if self.cells is not None:
-            return self._search_cells(self.cells, progress)
-        if self.lifted.n_points <= ALL_PAIRS:
-            return _all_pairs(self.lifted, self.k, self.n_jobs)
-        return exact_lists(self.lifted, self.lifted, self.k, np.arange(self.lifted.n_points))
+                return _Found(*found[0], found[1])
+        return self._search_cells(cells, *self._sampled, progress)
 
-    def _search_cells(self, cells: CellIndex, progress: Progress) -> tuple[Int, Float]:
+    def _search_cells(
+        self, cells: CellIndex, halves: tuple[Truth, Truth], recall: float, progress: Progress
+    ) -> _Found:
         """Spends what was foretold, as a rule enough: the lists tell, and a trial beforehand is saved."""
-        if not self._is_tried and self._sampled is not None:
-            halves, recall = self._sampled
-            lists = cells.search_all(self.k, self.effort, progress)
-            chosen, told = (half.hits(lists[1][half.rows]) for half in halves)
-            if is_enough(chosen, told, self.k, recall) or is_all(cells, self.effort):
-                self._is_tried, self._recall = True, Recall.of(told, self.k)
-                return lists
-            self.effort = more(cells, self.effort)
-            self._try_effort()
-        return cells.search_all(self.k, self.effort, progress)
+        lists = cells.search_all(self.k, self.effort, progress)
+        chosen, told = (half.hits(lists[1][half.rows]) for half in halves)
+        if is_enough(chosen, told, self.k, recall) or is_all(cells, self.effort):
+            return _Found(*lists, Recall.of(told, self.k))
+        effort, reached = tried_effort(cells, halves, more(cells, self.effort), recall)
+        return _Found(*cells.search_all(self.k, effort, progress), reached)
 
     def lists_of(self, new: Lifted, k: int) -> tuple[Int, Float]:  # (n_new, k) ×2
         """The k nearest centres of other points, lifted alike, by the effort that was chosen or exactly."""
-        self._hold_points()
+
+        def find(rows: NDArray[Any], width: int) -> tuple[Int, Float]:
+            return self._lists_of(taken(new, rows), width)
+
+        return told_apart(new, self.lifted, self._lists_of(new, k), self.lifted.n_points, find)
+
+    def _lists_of(self, new: Lifted, k: int) -> tuple[Int, Float]:  # (n_new, k) ×2
         if self.cells is None:
             return exact_lists(new, self.lifted, k)
-        self._try_effort()
-        ranked = self.effort.ranked + max(0, k - self.k)
-        return self.cells.search_new(new, k, Effort(self.effort.pairs, ranked))
+        effort, _ = self._tried_effort()
+        return self.cells.search_new(new, k, Effort(effort.pairs, effort.ranked + max(0, k - self.k)))
 
-    def _hold_points(self) -> None:
-        """A copy of the user's own array: whoever asks about one point does not wait for a check of all."""
-        if self.lifted.shared:
-            self.lifted = self.lifted.held()
-            self.cells = None if self.cells is None else self.cells.reading(self.lifted)
+    def _wider(self, rows: NDArray[Any], k: int) -> tuple[Int, Float]:  # (m,) -> (m, k) ×2
+        """Longer lists of some of the centres' own points."""
+        if self.cells is None:
+            return exact_lists(self.lifted, self.lifted, k, rows, rows)
+        effort = self._tried_effort()[0]
+        return self.cells.search_own(rows, k, Effort(effort.pairs, effort.ranked + k - self.k))
 
 
 def nearest_centres(

@@ -66,7 +66,7 @@ def transition_matrix(
     >>> (op @ [1.0, 1.0, 0.0, 0.0]).round(3)
     array([0.989, 0.989, 0.02 , 0.02 ])
     """
-    lifted = lift(X, divergence, smoothing, may_share=True)
+    lifted = lift(X, divergence, smoothing)
     n_trees = checked_integer(n_trees, "n_trees", 1)
     near = checked_integer(near, "near", 0, lifted.n_points - 1)
     recall = None if recall is None else checked_recall(recall)

@@ -190,7 +190,6 @@ class ForestOperator(WalkOperator):
 
     def _grow(self, rng: np.random.Generator, progress: Progress) -> TransitionOperator:
         options: dict[str, Any] = {}
-        self.lifted.unchanged()
         if self.kind == "ward":
             options |= varied(self.lifted.n_points, rng) | _known(self.near)
         options |= {"random_state": rng, "n_jobs": self.n_jobs, "progress": progress}

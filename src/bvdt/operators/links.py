@@ -96,7 +96,7 @@ class Links:
         """Columns, in the points' own numbers, and entries of a row of λS."""
         assert self.near is not None
         one = np.array([point], np.int32)
-        listed, weight = self.near.lists_of(one)[0], self.near.whole_weights(one, 1)[0][0]
+        listed, weight = self.near.indices[point], self.near.whole_weights(one, 1)[0][0]
         return listed[listed >= 0], UNIT * weight[listed >= 0]
 
     def times(

@@ -12,7 +12,6 @@ The centres are found by :mod:`bvdt.neighbours`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -69,41 +68,6 @@ def _batches(n_rows: int) -> Iterator[slice]:
     return (slice(first, min(first + _ROWS, n_rows)) for first in range(0, n_rows, _ROWS))
 
 
-@dataclass(frozen=True, eq=False)
-class PlacedLists:
-    """Lists in an order, and in its numbers: an array of their own, or the heads of the rows of links."""
-
-    order: Int  # (N,) point at each place
-    k: int
-    listed: Int | None  # (N, k)
-    links: _core.Links | _core.MeanLinks | None = None  # in the place of ``listed``
-
-    @classmethod
-    def of(cls, indices: Int, order: Int) -> PlacedLists:
-        """From lists of the points, in the points' own numbers."""
-        place, listed = _with_nobody(_inverse(order)), np.empty_like(indices)
-        for rows in _batches(len(order)):
-            listed[rows] = place[indices[order[rows]]]
-        return cls(order, indices.shape[1], listed)
-
-    def rows(self, rows: slice) -> Int:  # (m, k)
-        """Lists at some places."""
-        if self.listed is not None:
-            return self.listed[rows]
-        assert self.links is not None
-        first, last, _ = rows.indices(len(self.order))
-        heads = np.empty((last - first, self.k), np.int32)
-        self.links.heads(first, heads)
-        return heads
-
-    def by_point(self) -> Int:  # (N, k)
-        """As they were."""
-        indices, point = np.empty((len(self.order), self.k), np.int32), _with_nobody(self.order)
-        for rows in _batches(len(self.order)):
-            indices[self.order[rows]] = point[self.rows(rows)]
-        return indices
-
-
 def _inverse(order: Int) -> Int:
     place = np.empty_like(order)
     place[order] = np.arange(len(order), dtype=order.dtype)
@@ -118,10 +82,10 @@ def _with_nobody(numbers: Int) -> Int:
 class NearField:
     """The k nearest centres of every point, ascending; −1 and +∞ where fewer were found.
 
-    Many dense points' divergences are not held: they are twice the indices' memory, and soon found again. Nor
-    are their indices, once links in a tree's order hold them as the heads of their rows.
+    Many dense points' divergences are not held: they are twice the indices' memory, and soon found again.
     """
 
+    indices: Int  # (N, k) in the points' own order and numbers
     given: Float | None  # (N, k) divergences; None: those of ``lifted``
     share: float
     recall: Recall | None  # of the lists, as the search measured it; None if it did not
@@ -135,7 +99,8 @@ class NearField:
         recall: Recall | None = None,
         lifted: Lifted | None = None,
     ) -> None:
-        self._held: Int | PlacedLists = indices
+        self.indices = indices
+        self._mean: tuple[Int, _core.Links] | None = None
         self.n_points, self.k = indices.shape
         self.given, self.share, self.recall, self.lifted = given, share, recall, lifted
 
@@ -157,24 +122,9 @@ class NearField:
         indices, divergences, reached = nearest_centres(lifted, k, rng, n_jobs, progress, recall)
         if lifted.is_sparse:
             return cls(indices, divergences, recall=reached)
-        if indices.size <= _HELD and not lifted.shared:
+        if indices.size <= _HELD:
             return cls(indices, divergences, recall=reached, lifted=lifted)
         return cls(indices, None, recall=reached, lifted=lifted)
-
-    @property
-    def indices(self) -> Int:  # (N, k)
-        """The lists, in the points' own order and numbers."""
-        held = self._held
-        return held.by_point() if isinstance(held, PlacedLists) else held
-
-    def lists_of(self, points: Int) -> Int:  # (m,) -> (m, k)
-        """Those of some points."""
-        held = self._held
-        if not isinstance(held, PlacedLists):
-            return held[points]
-        places = _inverse(held.order)[points]
-        listed = [held.rows(slice(place, place + 1)) for place in places.tolist()]
-        return np.asarray(_with_nobody(held.order)[np.concatenate(listed)])
 
     @property
     def divergences(self) -> Float:  # (N, k)
@@ -182,14 +132,8 @@ class NearField:
         if self.given is not None:
             return self.given
         indices, points = self.indices, np.arange(self.n_points, dtype=np.int32)
-        self._check_points()
         parts = [self._divergences(points[rows], indices[rows], None) for rows in _batches(len(points))]
         return np.concatenate(parts)
-
-    def _check_points(self) -> None:
-        """ValueError if they are no longer those that were searched."""
-        if self.given is None and self.lifted is not None:
-            self.lifted.unchanged()
 
     def _divergences(self, points: Int, listed: Int, n_jobs: int | None) -> Float:  # (m,), (m, k) -> (m, k)
         """Those of some points' lists."""
@@ -205,9 +149,7 @@ class NearField:
     @cached_property
     def far_share(self) -> Float:  # (N,)
         """1 − λ_i; one number for all, where all points have a neighbour."""
-        far, held = 1.0 - self._units * UNIT, self._held
-        if isinstance(held, PlacedLists) and held.links is not None:  # which hold lists that are full
-            return np.broadcast_to(far, self.n_points)
+        far = 1.0 - self._units * UNIT
         found = self.indices[:, 0] >= 0
         return np.broadcast_to(far, self.n_points) if found.all() else np.where(found, far, 1.0)
 
@@ -246,66 +188,49 @@ class NearField:
 
         All points, if None.
         """
-        listed = self.indices if points is None else self.lists_of(points)
         points = np.arange(self.n_points, dtype=np.int32) if points is None else points
-        self._check_points()
         weight = np.empty((len(points), self.k), np.int32)
         sums = RowSums(*np.empty((2, len(points))))
         for rows in _batches(len(points)):
-            d = self._divergences(points[rows], listed[rows], n_jobs)
+            d = self._divergences(points[rows], self.indices[points[rows]], n_jobs)
             weight[rows], (sums.cost[rows], sums.logs[rows]) = whole_weights(d, self._units, n_jobs)
         return weight, sums
 
     def weights_in(self, order: Int, n_jobs: int | None) -> Iterator[tuple[slice, Int]]:
         """``whole_weights`` of all points, (m, k) for slices of places in an order: a tree's reads each
         centre from cache."""
-        return self._weights(self._placed(order), n_jobs)
-
-    def _weights(self, placed: PlacedLists, n_jobs: int | None) -> Iterator[tuple[slice, Int]]:
-        point = _with_nobody(placed.order)
-        self._check_points()
         for rows in _batches(self.n_points):
-            d = self._divergences(placed.order[rows], point[placed.rows(rows)], n_jobs)
+            points = order[rows]
+            d = self._divergences(points, self.indices[points], n_jobs)
             yield rows, whole_weights(d, self._units, n_jobs)[0]
 
-    def _placed(self, order: Int) -> PlacedLists:
-        """The lists in an order; dense points' are no longer held in any other."""
-        held = self._held
-        if isinstance(held, PlacedLists) and np.array_equal(held.order, order):
-            return held
-        placed = PlacedLists.of(self.indices, order)
-        if self.given is None and not isinstance(held, PlacedLists):
-            self._held = placed
-        return placed
+    def placed(self, order: Int) -> Int:  # (N, k)
+        """The lists in an order, and in its numbers."""
+        place, listed = _with_nobody(_inverse(order)), np.empty_like(self.indices)
+        for rows in _batches(self.n_points):
+            listed[rows] = place[self.indices[order[rows]]]
+        return listed
 
     def mean_links(
         self, order: Int, n_jobs: int | None, threads: int, forward: _core.Links | None = None
     ) -> _core.Links:
-        """(λS + (λS)ᵀ)/2 in an order; they then hold the lists too, unless some are short.
+        """(λS + (λS)ᵀ)/2 in an order; ``forward``: λS in that order, if it is there.
 
-        ``forward``: λS in that order, if it is there.
+        The last ones are kept for all walks in their order.
         """
-        placed = self._placed(order)
-        if isinstance(placed.links, _core.Links):
-            return placed.links
-        making, full = _core.MeanLinks(placed.rows(slice(None)), UNIT, order, threads), self._is_full(placed)
-        holding = self._held is placed and full
-        if holding:
-            self._held = placed = PlacedLists(order, self.k, None, making)  # its columns are there
-        if forward is not None and full:
+        last = self._mean
+        if last is not None and np.array_equal(last[0], order):
+            return last[1]
+        making = _core.MeanLinks(self.placed(order), UNIT, order, threads)
+        if forward is not None and len(forward.weight) == self.n_points * self.k:
             making.weigh(0, forward.weight.reshape(self.n_points, self.k))
         else:
-            for rows, weight in self._weights(placed, n_jobs):
+            for rows, weight in self.weights_in(order, n_jobs):
                 making.weigh(rows.start, weight)
         links = making.finished(threads)
-        if holding:
-            self._held = PlacedLists(order, self.k, None, links)
+        self._mean = order, links
         memory.give_back(self.n_points)
         return links
-
-    def _is_full(self, placed: PlacedLists) -> bool:
-        """Whether nobody has fewer than k."""
-        return all(bool((placed.rows(rows) >= 0).all()) for rows in _batches(self.n_points))
 
     @cached_property
     def parts(self) -> NDArray[np.intp]:  # (N,)

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._support import memory
 from .._support.arrays import Float, Int
 from ..blocks import BlockPartition
 from ..tree import Tree
@@ -36,24 +35,15 @@ class CoarsestProduct:
         bucket_points: int = 32_768,
     ) -> None:
         self.tree, self._limits = tree, (subtree_points, bucket_points)
-        self._q: Float | None = q
+        self.q = q
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without what was prepared: a copy prepares its own when it is first used."""
         return CoarsestProduct, (self.tree, self.q, *self._limits)
 
-    @property
-    def q(self) -> Float:  # (2N − 2,)
-        """As it was given; a large product that is prepared holds it in its own way alone."""
-        held = self._q
-        return self.prepared.probabilities(self.tree.size) if held is None else held
-
     @cached_property
     def prepared(self) -> _core.CoarsestProduct:
-        prepared = self.reordered(self.tree.order)
-        if self.tree.n_points >= memory.LARGE:
-            self._q = None
-        return prepared
+        return self.reordered(self.tree.order)
 
     def reordered(self, order: Int) -> _core.CoarsestProduct:
         """Prepared for points in another order: ``order`` has the numbers there of the tree's leaves."""

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .. import _core
-from .._support import memory
 from .._support.arrays import Float
 from .._support.running import n_threads
 from ..blocks import (
@@ -81,7 +80,6 @@ class TransitionOperator(WalkOperator):
         if lifted.n_points != tree.n_points:
             raise ValueError(f"tree needs {lifted.n_points} points, as X; it has {tree.n_points}")
         tree.ensured()
-        found_again = mean_divergence is None and tree.n_points >= memory.LARGE and not lifted.is_sparse
         partition = BlockPartition.coarsest(tree) if partition is None else partition.ensured(tree)
         if mean_divergence is None:
             mean_divergence = block_divergences(lifted, tree, partition, n_jobs)
@@ -91,26 +89,13 @@ class TransitionOperator(WalkOperator):
                 f"its shape is {np.shape(mean_divergence)}"
             )
         self.lifted, self.tree, self.n_jobs = lifted, tree, n_jobs
-        self._mean_divergence: Float | None = mean_divergence
+        self.mean_divergence = mean_divergence  # (n_blocks,) d̄_AB, not divided by the bandwidth
         self.bandwidth = _resolved_bandwidth(bandwidth, lifted, tree, partition, mean_divergence, n_jobs)
         solution = optimum(mean_divergence, tree, partition, self.bandwidth, n_jobs)
         q, self.lower_bound = solution.q, solution.lower_bound
-        del solution  # with two numbers per node, which the product need not find beside its own
         self._product = prepare(tree, partition, q)
-        held = isinstance(self._product, CoarsestProduct)
-        self.partition = partition.with_q_of(self._product) if held else partition.with_q(q)
-        if found_again and partition.is_coarsest:
-            self._mean_divergence = None
-        tree.released()
+        self.partition = partition.with_q(q)
         self._cache: dict[str, Any] = {}
-
-    @property
-    def mean_divergence(self) -> Float:  # (n_blocks,)
-        """d̄_AB, not divided by the bandwidth; those of many dense points are found when asked for."""
-        if self._mean_divergence is None:
-            lifted = self.lifted.unchanged()
-            self._mean_divergence = block_divergences(lifted, self.tree, self.partition, self.n_jobs)
-        return self._mean_divergence
 
     @property
     def members(self) -> tuple[TransitionOperator, ...]:
@@ -194,7 +179,7 @@ class TransitionOperator(WalkOperator):
         if blocks == self.n_blocks:
             return self
         finer = refined_blocks(
-            self.lifted.unchanged(),
+            self.lifted,
             self.tree,
             self.partition,
             self.mean_divergence,

@@ -133,14 +133,12 @@ class WalkOperator(RealOperator):
         """How far Q is from the exact P, on sampled rows; O(N) memory per row."""
         from .quality import quality
 
-        self.lifted.unchanged()
         return quality(self, n_rows, random_state)
 
     def extend(self, X_new: Any) -> ExtendedOperator:
         """Rows for points that are not in the tree, as an operator n_new × N."""
         from .extended import extend
 
-        self.lifted.unchanged()
         return extend(self, X_new)
 
     def nearest(self, X_new: Any, k: int = 15) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
@@ -150,14 +148,12 @@ class WalkOperator(RealOperator):
         """
         from .extended import nearest
 
-        self.lifted.unchanged()
         return nearest(self, X_new, k)
 
     def save(self, path: str | Path) -> None:
         """Write one file without pickle, which ``bvdt.load`` reads."""
         from .storage import save
 
-        self.lifted.unchanged()
         save(self, path)
 
     def _cached(self, name: str, make: Callable[[], Any]) -> Any:

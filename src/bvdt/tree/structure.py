@@ -16,7 +16,7 @@ nodes, its points a contiguous range of ``order``, and every upward or downward 
 | start  | 2N − 1 | the node's points are order[start : start + size]            |
 | order  | N      | the points, leaf by leaf                                     |
 
-``size`` and ``order`` tell all others, which a large tree holds while they are in use only (``released``).
+``size`` and ``order`` tell all others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._support import memory
 from .._support.arrays import Int, checked_integer
 from .._support.running import n_threads
 
@@ -64,20 +63,6 @@ class Tree:
     def __post_init__(self) -> None:
         for name in ("left", "right", "parent", "size", "start", "order"):
             object.__setattr__(self, name, _kept(getattr(self, name)))
-
-    def __getattr__(self, name: str) -> Any:
-        """The arrays that ``released`` let go of, found again."""
-        if name not in _TOLD_BY_SIZES or "size" not in vars(self):
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-        vars(self).update(zip(_TOLD_BY_SIZES, _told_by_sizes(self.size), strict=True))
-        return vars(self)[name]
-
-    def released(self) -> Tree:
-        """Itself; a large tree without the arrays that its sizes tell, until they are asked for again."""
-        if self._checked and self.n_points >= memory.LARGE:
-            for name in _TOLD_BY_SIZES:
-                vars(self).pop(name, None)
-        return self
 
     # -- construction -----------------------------------------------------------------------------------
 
@@ -231,9 +216,6 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"Tree(n_points={self.n_points}, depth={self.depth})"
-
-
-_TOLD_BY_SIZES = ("left", "right", "parent", "start")
 
 
 def _told_by_sizes(size: Int) -> tuple[Int, Int, Int, Int]:  # (2N−1,) -> (2N−1,) ×4

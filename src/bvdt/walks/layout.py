@@ -128,7 +128,7 @@ def _linked(op: Any, rng: np.random.Generator) -> Any:
     """The operator with a near field: blocks alone tie the points of a group together on one spot."""
     if not isinstance(op, WalkOperator) or getattr(op, "near", None) is not None:
         return op
-    field = NearField.of(op.lifted.unchanged(), min(NEAR, op.shape[0] - 1), rng, op.n_jobs)
+    field = NearField.of(op.lifted, min(NEAR, op.shape[0] - 1), rng, op.n_jobs)
     weights = op.weights if isinstance(op, ForestOperator) else "uniform"
     return ForestOperator(op.members, weights=weights, near=field)
 

@@ -66,7 +66,7 @@ def _propagated(
 ) -> NDArray[Any]:
     """y ← α·times(y) + (1 − α)·y⁰ until it no longer changes, in the order of ``times``."""
     Y = Y0.copy() if order is None else taken(Y0, order, 1.0, n_jobs)
-    rounding = 2 * float(np.finfo(Y.dtype).eps)  # a few of 10⁷ entries may go to and fro by that for ever
+    rounding = 4 * float(np.finfo(Y.dtype).eps)  # a few of 10⁷ entries may go to and fro by that for ever
     threads, (change, size) = threads_for(Y, n_jobs), np.empty((2, Y.shape[1]))
     for _ in range(n_iter):
         previous, Y = Y, np.ascontiguousarray(_product(times, Y))
@@ -82,7 +82,7 @@ def _propagated_plainly(
     M: Any, Y0: NDArray[Any], alpha: float, n_iter: int, tol: float
 ) -> NDArray[Any]:  # as Y0
     """The same for numbers that no kernel takes, such as complex ones."""
-    Y, rounding = Y0, 2 * np.finfo(Y0.dtype).eps
+    Y, rounding = Y0, 4 * np.finfo(Y0.dtype).eps
     for _ in range(n_iter):
         previous, Y = Y, alpha * np.asarray(M @ Y) + (1 - alpha) * Y0
         change = np.abs(Y - previous)
