@@ -232,3 +232,15 @@ def test_parts_are_those_of_the_graph(n_points, k, seed):
     _, expected = connected_components(graph, directed=False)
     _, first = np.unique(expected, return_index=True)
     assert_array_equal(near.parts, np.argsort(np.argsort(first))[expected])
+
+
+def test_shared_matrices_are_canonical_and_read_only():
+    """Two threads once read one whose rows SciPy sorted in place meanwhile: the heap was corrupted."""
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    near = bvdt.transition_matrix(X, "squared_euclidean", near=5, random_state=0).near
+    lists = near.indices.copy()
+    for matrix in (near.matrix, near.symmetric):
+        assert matrix.has_canonical_format
+        for part in (matrix.data, matrix.indices, matrix.indptr):
+            assert not part.flags.writeable
+    np.testing.assert_array_equal(near.indices, lists)

@@ -23,3 +23,11 @@ def sparse_times(A: Any, V: NDArray[Any], n_jobs: int | None = None) -> NDArray[
     first, indices = A.indptr.astype(np.int64, copy=False), A.indices.astype(np.int32, copy=False)
     _core.product_sparse(first, indices, A.data.astype(dtype, copy=False), V, out, threads)
     return out
+
+
+def read_only(A: Any) -> Any:
+    """A CSR array in canonical form, read-only: SciPy sorts any other in place when it reads it."""
+    A.sum_duplicates()
+    for part in (A.data, A.indices, A.indptr):
+        part.flags.writeable = False
+    return A

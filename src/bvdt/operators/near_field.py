@@ -24,6 +24,7 @@ from .._support import memory
 from .._support.arrays import Float, Int, checked_integer
 from .._support.progress import Progress
 from .._support.running import n_threads
+from .._support.sparse import read_only
 from ..lifting import Lifted, pair_divergences
 from ..neighbours import Recall, nearest_centres
 
@@ -160,21 +161,21 @@ class NearField:
     @cached_property
     def matrix(self) -> Any:  # CSR (N, N)
         """λ_i·S_i as a sparse matrix; products read :mod:`.links` instead, whose weights it has."""
-        return self._as_matrix(UNIT * self.whole_weights()[0])
+        return read_only(self._as_matrix(UNIT * self.whole_weights()[0]))
 
     def _as_matrix(self, values: NDArray[Any]) -> Any:  # (N, k) -> CSR (N, N)
         indices, shape = self.indices, (self.n_points, self.n_points)
         found = indices >= 0
         if found.all():
             first = np.arange(self.n_points + 1) * self.k
-            return sparse.csr_array((values.ravel(), indices.ravel(), first), shape=shape)
+            return sparse.csr_array((values.ravel(), indices.flatten(), first), shape=shape)
         first = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
         return sparse.csr_array((values[found], indices[found], first), shape=shape)
 
     @cached_property
     def symmetric(self) -> Any:
-        """The mean of the matrix and its transpose."""
-        return ((self.matrix + self.matrix.T) / 2).tocsr()
+        """The mean of the matrix and its transpose; threads share it, so its rows are sorted now."""
+        return read_only(((self.matrix + self.matrix.T) / 2).tocsr())
 
     @cached_property
     def even(self) -> bool:
