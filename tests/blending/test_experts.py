@@ -15,6 +15,7 @@ from bvdt.blending.linear import ridge_steps, squared_hinge
 from bvdt.blending.rows import FeatureScale, Table, rows_of_lifted
 from bvdt.lifting import lift
 from bvdt.walks import symmetrized
+from bvdt.walks.class_scores import labels_look_random
 
 
 def corpus(n=90, n_classes=3, seed=0):
@@ -131,16 +132,56 @@ def test_the_walk_is_label_spreading_of_what_a_slice_sees():
         assert_allclose(found.scores[:, number], shares - shares.mean(axis=1, keepdims=True), atol=0.02)
 
 
-def test_skewed_labels_are_noticed():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], 500)
+def folds_and_scores(counts, share, seed=0):
+    """1 000 points of two classes, ``share`` of them the first; labels, and scores by number of labels."""
+    rng = np.random.default_rng(seed)
+    y = (np.arange(1000) >= 1000 * share).astype(int)
+    labelled = np.concatenate([np.flatnonzero(y == k)[:n] for k, n in enumerate(counts)])
+    codes = np.full(1000, -1)
+    codes[labelled] = y[labelled]
+    folds = Folds.of(codes, 2)
     reach = np.where(y[:, None] == np.arange(2), 1.0, 0.3) * rng.uniform(0.9, 1.1, (1000, 2))
-    even, _, _ = balance(reach * 15, np.array([15.0, 15]))
-    skewed, share, weight = balance(reach * [27, 3], np.array([27.0, 3]))
-    assert even == 0.5
-    assert skewed == 1.0
+    return folds, (reach[:, None] * folds.class_counts()).astype(np.float32)
+
+
+def test_labels_that_were_not_drawn_at_random_are_noticed():
+    power, _, _, unequal = balance(*folds_and_scores((15, 15), 0.5)[::-1])
+    assert (power, unequal) == (0.5, False)
+    power, share, weight, unequal = balance(*folds_and_scores((27, 3), 0.5)[::-1])
+    assert (power, unequal) == (1.0, False)
     assert_allclose(share, 0.5, atol=0.01)
     assert weight[1] > 3 * weight[0]
+
+
+def test_random_labels_of_unequal_classes_keep_their_shares():
+    _, share, weight, unequal = balance(*folds_and_scores((90, 10), 0.9)[::-1])
+    assert unequal
+    assert_allclose(share, [0.9, 0.1])
+    assert_allclose(weight, 1)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.95])
+def test_random_labels_are_seldom_taken_for_others(share):
+    """By any classifier: here one that is right about 70 % of the first class and 60 % of the second."""
+    rng, mistaken = np.random.default_rng(0), 0
+    shares = np.array([share * 0.7 + (1 - share) * 0.4, share * 0.3 + (1 - share) * 0.6])
+    for _ in range(300):
+        hidden, others = rng.multinomial(40, shares), rng.multinomial(2000, shares)
+        mistaken += not labels_look_random(hidden.astype(float), others.astype(float), 0)
+    assert mistaken <= 15
+
+
+@pytest.mark.parametrize("prior", [None, "auto"])
+def test_a_dominant_class_makes_no_answer_worse_than_it(prior):
+    made = bvdt.datasets.make_documents(1500, n_classes=8, random_state=0)
+    y = np.where(made.labels < 3, made.labels, 3)  # the last is 5 of 8
+    rng = np.random.default_rng(0)
+    kept = rng.permutation(np.flatnonzero((y == 3) | (rng.random(1500) < 0.2)))
+    X, y = made.counts[kept], y[kept]
+    few = np.where(np.arange(len(y)) < 60, y, -1)
+    model = bvdt.text_pipeline("counts", prior=prior, random_state=0).fit(X, few)
+    right = np.mean(model[-1].transduction_[60:] == y[60:])
+    assert right >= np.mean(y[60:] == 3) - 0.01
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])

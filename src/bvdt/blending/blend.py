@@ -28,12 +28,14 @@ class Habit:
 WALK = Habit((1.5,), (1.0,))
 LINEAR = Habit((0.0,), (3.0,))  # margins
 NAIVE_BAYES = Habit((0.0,), (1.0,))
+CLASS_SHARES = Habit((1.0,), (1.0,))  # log-shares of the labels, as in Bayes' rule
 OUTSIDE = Habit((0.0,), (1.0,))  # log-probabilities of a user's classifier, out of fold
 GIVEN = Habit((1.0,), (1.0,))  # a user's probabilities count as they are until labels speak against them
 BAYES_STUDENT = Habit((0.7, 0.7), (0.5, 0.5))  # first blend, naive Bayes taught by it
 RIDGE_STUDENT = Habit((1.0, 4.0), (0.5, 2.0))  # second blend, least squares taught by it
 # Of dense columns a line is often a poor picture: two moons lose up to 2 points by a mean of 4.
 DENSE_STUDENT = Habit((1.0, 0.0), (0.5, 2.0))
+ALONE = Habit((1.0,), (1.0,))
 TEMPERATURE = Habit((1.1,), (0.25,))
 MOST = 2000  # hidden labels that a fit of one to three weights looks at; for time, not measured otherwise
 FEW_CLASSES = 12  # beyond, NumPy's own sums over a row are as fast

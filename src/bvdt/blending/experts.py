@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._support.arrays import Float
+from ..walks.class_scores import best_power, labels_look_random, uneven
 from ..walks.solving import solve_spread
 from .blend import centred
 from .folds import Folds, Single
@@ -21,6 +22,7 @@ from .linear import ridge_steps, squared_hinge
 from .rows import Table
 
 # As in the prototype whose figures are in docs/decisions.md, tuned on labelings 0 to 2 only.
+SHARED = 0.1  # labels added to those of every class before their shares are taken
 FLOOR = 0.01  # of a class's share in the walk, over all classes, before the logarithm
 SMOOTHING = 0.01  # naive Bayes: added to each term's tf-idf sum per class
 COST = 1.0  # LinearSVC's default
@@ -46,6 +48,7 @@ class WalkScores:
     own: Single  # (N, n_slices, k)
     class_share: Float  # (k,) of the points, found by the balanced walk
     class_weight: Float  # (k,) of hidden labels
+    unequal: bool  # whether classes are of unequal size, by labels drawn at random
 
 
 def walk_expert(S: Any, folds: Folds, alpha: float, start: Single | None = None) -> WalkScores:
@@ -60,10 +63,9 @@ def walk_expert(S: Any, folds: Folds, alpha: float, start: Single | None = None)
     own = np.asarray(F, np.float32).reshape(N, folds.n_slices, k)
     total = own.sum(axis=1, keepdims=True)
     F = np.concatenate([total - own[:, :-1], total], axis=1)
-    counts = folds.class_counts()
-    power, class_share, class_weight = balance(F[:, -1], counts[-1])
-    F /= (counts**power).astype(np.float32)
-    return WalkScores(walk_log(F), own, class_share, class_weight)
+    power, class_share, class_weight, unequal = balance(F, folds)
+    F /= (folds.class_counts() ** power).astype(np.float32)
+    return WalkScores(walk_log(F), own, class_share, class_weight, unequal)
 
 
 def walk_log(F: NDArray[Any]) -> NDArray[Any]:  # (…, k)
@@ -73,24 +75,54 @@ def walk_log(F: NDArray[Any]) -> NDArray[Any]:  # (…, k)
     return centred(np.log(F / np.where(total > 0, total, 1) + np.float32(FLOOR / F.shape[-1])))
 
 
-def balance(scores: NDArray[Any], counts: Float) -> tuple[float, Float, Float]:  # (N, k), (k,) -> γ, (k,) ×2
-    """How far to divide the walk's scores by the classes' label counts, a power γ from ½ to 1.
+def balance(
+    F: Single, folds: Folds
+) -> tuple[float, Float, Float, bool]:  # (N, n_slices, k) -> γ, (k,) ×2, whether classes are unequal
+    """How far to divide the walk's scores by the classes' label counts, a power γ.
 
     With it each class's share of the points, and the weight of its hidden labels.
 
     Scores grow with the number of labels of a class, whether the class is large or was labelled more eagerly.
-    γ = ½ is better than 0 on random labels. Fully balanced scores tell the classes' shares of all points
-    without the labels' frequencies; where the labels' shares are far from these (KL divergence), the labels
-    were not drawn at random and γ goes to 1. Measured: random labels 0.00 to 0.2 nats, 27 against 3 labels
-    of two even classes 0.53.
+    γ = ½ is better than 0 on random labels of even classes. Fully balanced scores tell the classes' shares of
+    all points without the labels' frequencies. Where the labels' shares are far from these (KL divergence:
+    random labels of even classes 0.00 to 0.2 nats, 27 against 3 labels of two even classes 0.53), they were
+    not drawn at random, and γ goes to 1. Classes of unequal size look like that, too: where one has more
+    labels than chance explains, predictions of hidden labels tell which of both it is
+    (``labels_look_random``), and for random labels also which γ is best.
     """
-    labels = counts / counts.sum()
-    found = np.bincount((scores / counts).argmax(axis=1), minlength=len(counts)) + 1.0
+    counts = folds.class_counts()
+    labels = counts[-1] / counts[-1].sum()
+    found = np.bincount((F[:, -1] / counts[-1]).argmax(axis=1), minlength=len(labels)) + 1.0
     share = found / found.sum()
     skew = float((labels * np.log(labels / share)).sum())
     power = min(1.0, max(0.5, 0.5 + 2.5 * (skew - 0.1)))
+    if uneven(counts[-1]) and folds.n_folds and _look_random(F, counts, folds):
+        seen = folds.hidden(np.broadcast_to(counts, (folds.n_points, *counts.shape)))
+        return best_power(folds.hidden(F), seen, folds.hidden_codes()), labels, np.ones(len(labels)), True
     # Hidden labels stand for the points, so under skewed labels each class weighs as it was found.
-    return power, share, np.clip(share / labels, 0.1, 10.0) ** (2 * power - 1)
+    return power, share, np.clip(share / labels, 0.1, 10.0) ** (2 * power - 1), False
+
+
+def _look_random(F: Single, counts: Float, folds: Folds) -> bool:
+    """Of the balanced scores' predictions, those of hidden labels beside those of the unlabelled points.
+
+    A class's only label, which is never hidden, counts as one that was predicted.
+    """
+    k = folds.n_classes
+    best = (F / np.maximum(counts, 1e-300)).argmax(axis=-1)  # (N, n_slices)
+    hidden = np.append(folds.hidden(best), folds.codes[~folds.tested])
+    unlabelled = np.ones(folds.n_points, bool)
+    unlabelled[folds.labelled] = False
+    others = np.bincount(best[unlabelled, :-1].ravel(), minlength=k) / folds.n_folds
+    found = np.bincount(hidden, minlength=k).astype(float)
+    return labels_look_random(found, others, int(counts[-1].argmax()))
+
+
+def class_shares(folds: Folds) -> Single:  # (N, n_slices, k), the same for every point
+    """Logarithms of the classes' shares of the labels that a slice sees."""
+    counts = folds.class_counts() + SHARED
+    Z = centred(np.log(counts / counts.sum(axis=1, keepdims=True)).astype(np.float32))
+    return np.broadcast_to(Z, (folds.n_points, *Z.shape))
 
 
 def linear_expert(

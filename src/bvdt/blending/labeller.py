@@ -20,7 +20,9 @@ from ..lifting import Lifting
 from ..walks import choose_alpha, symmetrized
 from ..walks.folds import label_folds
 from .blend import (
+    ALONE,
     BAYES_STUDENT,
+    CLASS_SHARES,
     DENSE_STUDENT,
     GIVEN,
     LINEAR,
@@ -37,7 +39,14 @@ from .blend import (
     log_loss,
     softmax,
 )
-from .experts import LinearScores, linear_expert, naive_bayes_expert, ridge_expert, walk_expert
+from .experts import (
+    LinearScores,
+    class_shares,
+    linear_expert,
+    naive_bayes_expert,
+    ridge_expert,
+    walk_expert,
+)
 from .folds import N_FOLDS, Folds, Single
 from .new_points import NewPoints, calibrated, mixed
 from .outcome import Accuracy, Blend, CurvePoint
@@ -57,6 +66,8 @@ GAIN = 1.0
 ENOUGH = 100
 CURVE = (0.25, 0.5)  # shares of the labels at which the learning curve is measured
 NAMES = ("auto", "linear", "naive_bayes")
+SHARES_NAME = "class shares"
+LEAST_SCALE = 0.1  # of an expert that answers alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,11 +182,19 @@ class Labeller:
         walked = walk_expert(self.S, folds, alpha, start.walk)
         v = label_weights(folds, walked.class_weight, walked.class_share)
         others, hinge = self._others(folds, start)
+        if walked.unequal:
+            others.append(Expert(SHARES_NAME, class_shares(folds), CLASS_SHARES))
         experts = [Expert("walk", walked.scores, WALK), *others]
         Z, w = blend(folds, [e.scores for e in experts], joined([e.habit for e in experts]), v)
         if isinstance(self.prior, str) and self.prior == "auto":
             Z, w, students = self._taught(folds, Z, w, v)
             experts += students
+        if not walked.unequal:  # all the same it may be what answers alone
+            experts.append(Expert(SHARES_NAME, class_shares(folds), CLASS_SHARES))
+            w = np.append(w, 0.0)
+        Z, w = not_worse_than_one(folds, experts, Z, w, v)
+        if not walked.unequal and w[-1] == 0:
+            experts, w = experts[:-1], w[:-1]
         P = folds.clamp(softmax(Z))
         share, power, logs, hidden = last_step(folds, P, self.step(P), v)
         outcome = _outcome(folds, experts, w, share, power, hidden)
@@ -272,6 +291,28 @@ class Labeller:
             n_labels = int((codes >= 0).sum() - len(full.hidden) / full.folds.n_folds)
             found.append(CurvePoint(n_labels, full.outcome.accuracy))
         return found
+
+
+def not_worse_than_one(
+    folds: Folds, experts: list[Expert], Z: Single, w: Float, label_weight: Float
+) -> tuple[Single, Float]:  # (N, n_slices, k), (e,)
+    """The blend, or one expert alone that is right about more hidden labels by more than a standard error.
+
+    Habits rule where few labels can be hidden; where one class is most of the points they may lose to it.
+    """
+    codes = folds.hidden_codes()
+    if not len(codes):
+        return Z, w
+    right = (folds.hidden(Z).argmax(axis=1) == codes).astype(float)
+    gains = [(folds.hidden(e.scores).argmax(axis=1) == codes) - right for e in experts]
+    best = int(np.argmax([gain.mean() for gain in gains]))
+    if gains[best].mean() <= max(gains[best].std() / np.sqrt(len(codes)), 0.0):
+        return Z, w
+    scores = experts[best].scores
+    (scale,) = fit_weights([folds.hidden(scores)], codes, ALONE, label_weight)
+    alone = np.zeros(len(w))
+    alone[best] = max(float(scale), LEAST_SCALE)
+    return np.float32(alone[best]) * scores, alone
 
 
 def last_step(

@@ -22,8 +22,11 @@ from ..walks import (
     distribute,
     label_scores,
     match_class_mass,
+    power_of_half,
     suggest_points,
+    uneven,
 )
+from ..walks.folds import label_folds
 from ._base import WalkEstimator, checked
 from ._blending import labeller_for
 from ._explaining import explain_fitted, explain_one
@@ -250,12 +253,26 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         counts = np.bincount(Y0.indices, Y0.data, len(self.classes_)).astype(np.float64, copy=False)
         prior = counts / counts.sum()
         n_jobs = getattr(self.operator_, "n_jobs", None)
-        balanced = self.class_balance and self.mode in ("walk", "spread")
-        divisor = balance_divisor(scores, counts, n_jobs) if balanced else None
+        divisor = self._divisor(scores, counts, Y0) if self.class_balance else None
         P, best = distribute(scores, prior, n_jobs, divisor)
         if self.class_mass_normalization:
             return self._keep(match_class_mass(P, ~labelled, prior))
         return self._keep(P, best)
+
+    def _divisor(self, scores: Float, counts: Float, Y0: Any) -> Float | None:  # (k,)
+        """What class scores are divided by; None for 1."""
+        if self.mode not in ("walk", "spread"):
+            return None
+        n_jobs = getattr(self.operator_, "n_jobs", None)
+        divisor = balance_divisor(scores, counts, n_jobs)
+        if not uneven(counts) or self.clamp:
+            return divisor
+        fold, _ = label_folds(self.codes_, 2, 0)
+        seen = sparse.diags_array((fold != 0).astype(float)) @ Y0
+        options: dict[str, Any] = {"mode": self.mode, "alpha": self.alpha_, "n_iter": self.n_iter}
+        half, _ = label_scores(self.operator_, sparse.csr_array(seen), tol=self.tol, **options)
+        power = power_of_half(half, seen, self.codes_, fold)
+        return divisor if power is None else np.where(counts > 0, counts, 1.0) ** power
 
     def _keep(self, P: Float, best: NDArray[Any] | None = None) -> LabelPropagation:
         self.label_distributions_ = P

@@ -7,8 +7,11 @@ from .class_scores import (
     balanced_scores,
     class_distributions,
     distribute,
+    labels_look_random,
     match_class_mass,
+    power_of_half,
     suggestion_scores,
+    uneven,
 )
 from .contributions import label_contributions, largest_contributions
 from .inputs import as_square, symmetrized
@@ -27,9 +30,11 @@ __all__ = [
     "distribute",
     "label_contributions",
     "label_scores",
+    "labels_look_random",
     "largest_contributions",
     "match_class_mass",
     "pagerank",
+    "power_of_half",
     "propagate_labels",
     "solve_singular",
     "solve_spread",
@@ -37,4 +42,5 @@ __all__ = [
     "suggest_points",
     "suggestion_scores",
     "symmetrized",
+    "uneven",
 ]
