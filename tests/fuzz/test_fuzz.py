@@ -74,7 +74,8 @@ BAD = """
 @pytest.mark.parametrize("kind", [CRASH, HANG, IMPOSSIBLE, UNEXPECTED])
 def test_the_engine_survives_and_tells(kind):
     child = [sys.executable, "-c", textwrap.dedent(BAD)]
-    counts = Campaign([kind], 10.0, silence=4.0, child=child, tell=lambda _: None).run()
+    enough = {"seconds": 4.0} if kind == HANG else {"seconds": SECONDS, "inputs": 100}
+    counts = Campaign([kind], silence=2.0, child=child, tell=lambda _: None, **enough).run()
     assert {finding.outcome for finding in counts.findings} == {kind}
     first = counts.findings[0]
     assert first.seed > 0
