@@ -51,12 +51,17 @@ BAD = """
     from hypothesis import strategies as st
     from fuzz.engine import Impossible, Refused, Target, fresh_seeds, work
 
+    refused = []  # before anything bad happens in this child
+
     def attempt(number, folder):
         left = folder / "left"
         assert not left.exists(), "the folder is not empty"
         left.mkdir()
         if number % 2:
+            refused.append(number)
             raise Refused("odd")
+        if not refused:
+            return
         if sys.argv[1] == "crash" and number > 40:
             os.abort()
         if sys.argv[1] == "hang" and number > 40:
