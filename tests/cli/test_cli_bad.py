@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 import bvdt
 import bvdt.documents.predictions
+from bvdt.labelling import Shown, Store
 from helpers.bad_files import FILES
 from helpers.bad_options import OPTIONS
 from helpers.cli_cases import (
@@ -145,3 +147,40 @@ def test_json_stays_empty_on_an_error(tmp_path):
     assert result.stdout == ""
     with pytest.raises(json.JSONDecodeError):
         json.loads(result.stdout)
+
+
+def test_a_session_of_other_documents_is_refused(tmp_path, monkeypatch):
+    """Without a column of ids they are row numbers: a label of one file must not land on another's row."""
+    monkeypatch.chdir(tmp_path)
+    texts = [f"{a} {b} report" for a in ("gold", "tax", "rain", "goal") for b in ("price", "rate", "fall")]
+    (tmp_path / "b.csv").write_text("text\n" + "\n".join(texts) + "\n")
+    store = Store("b.labels.sqlite")
+    for row, label in ((0, "money"), (5, "weather")):
+        shown = [Shown(str(row + 1), texts[row] if row else "quite another text")]
+        store.decide(f"r{row}", "label", shown, who="me", label=label)
+    store.close()
+    message = (
+        r'of other documents: its number 1 is "quite another text", that of b.csv is "gold price report"'
+    )
+    for command in (["propagate", "-l", "b.labels.sqlite", "-o"], ["label", "--export"]):
+        result = run(command[0], "b.csv", *command[1:], "x.csv")
+        assert result.exit_code == 2
+        assert re.search(message, " ".join(result.output.split())), result.output
+    assert not (tmp_path / "x.csv").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have names on POSIX only")
+@pytest.mark.parametrize("name", ["docs.csv", "docs.tsv", "docs.jsonl"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    result = run("cluster", tmp_path / name, "-k", 2, "-o", tmp_path / "x.csv")
+    assert result.exit_code == 2
+    assert "needs to be a file, as it is read more than once" in " ".join(result.output.split())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes descriptors by the shell")
+def test_a_closed_stderr_is_no_reason_to_fail(tmp_path):
+    out = tmp_path / "x.csv"
+    line = f'"{sys.executable}" -m bvdt propagate "{docs_csv(tmp_path)}" -l topic -o "{out}" 2>&-'
+    assert subprocess.run(line, shell=True, stdout=subprocess.DEVNULL, timeout=120).returncode == 0
+    assert out.exists()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import socket
+import urllib.request
 
 import numpy as np
 import pytest
 
-from bvdt.datasets.download import download, file_digest, forget
+from bvdt.datasets.download import _SafeRedirects, download, file_digest, forget
 from helpers.file_server import FileServer
 
 CONTENT = np.random.default_rng(0).bytes(300_000)
@@ -266,6 +267,12 @@ def test_a_server_may_lead_to_another_of_its_files(server, tmp_path):
     server.habits.moved = f"{server.url}/b.zip"
     get(server, tmp_path / "a.zip")
     assert (tmp_path / "a.zip").read_bytes() == server.habits.files["/b.zip"]
+
+
+def test_https_leads_to_https_only():
+    request = urllib.request.Request("https://example.org/a")
+    with pytest.raises(ValueError, match="leads from https to"):
+        _SafeRedirects().redirect_request(request, None, 302, "", {}, "http://localhost/a")
 
 
 def test_every_source_is_https():

@@ -213,5 +213,6 @@ def test_cosine_takes_rows_of_length_one(as_sparse):
     given = sparse.csr_array(X) if as_sparse else X
     _, unit = dv.get("cosine").prepare(given)
     unit = unit.toarray() if as_sparse else unit
-    assert_allclose(unit, [[0.6, 0.8], [0, 0], [0.5**0.5, -(0.5**0.5)], [1, 0]], rtol=1e-14)
+    root = 0.5**0.5  # a row of zeros has a coordinate of its own
+    assert_allclose(unit, [[0.6, 0.8, 0], [0, 0, 1], [root, -root, 0], [1, 0, 0]], rtol=1e-14)
     assert dv.get("cosine").family is None

@@ -341,3 +341,10 @@ def test_parquet_without_pyarrow(tmp_path):
     assert (
         run.stdout.count('docs.parquet needs pyarrow to be read or written: pip install "bvdt[parquet]"') == 2
     )
+
+
+def test_a_decimal_comma_is_no_text(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n" + "".join(f"{k},5;{k},{k}\n" for k in range(1, 30)))
+    with pytest.raises(ValueError, match=r"decimal comma in column .*write them with a point"):
+        read_documents(path)

@@ -381,6 +381,19 @@ def test_sparse_and_frames(counts, few, fitted):
         assert (propagation().fit(make(X), few).predict(make(X)) == fitted.predict(X)).mean() > 0.9
 
 
+@pytest.mark.parametrize("word", ["-1", "nan", "None", "<NA>", "unlabelled"])
+def test_words_for_unlabelled_are_no_classes(word):
+    y = np.array(["0", "1", word, word])
+    with pytest.raises(ValueError, match=rf'y\[2\] is the text "{word}": did you mean unlabelled\?'):
+        bvdt.LabelPropagation("squared_euclidean", near=1).fit([[0.0], [1.0], [0.1], [0.9]], y)
+
+
+def test_masked_labels_are_unlabelled():
+    y = np.ma.masked_array([0, 1, 1, 0], mask=[False, False, True, True])
+    model = bvdt.LabelPropagation("squared_euclidean", near=1, prior=None, random_state=0)
+    assert_array_equal(model.fit([[0.0], [1.0], [0.1], [0.9]], y).transduction_, [0, 1, 0, 1])
+
+
 def test_strings_in_a_pipeline():
     texts = [
         "ball goal team",

@@ -68,7 +68,12 @@ class Process:
     """
 
     def __init__(
-        self, folder: Path, *options: str, documents: str = "docs.csv", patience: float | None = None
+        self,
+        folder: Path,
+        *options: str,
+        documents: str = "docs.csv",
+        browser: str | None = None,
+        patience: float | None = None,
     ) -> None:
         command = [
             sys.executable,
@@ -77,12 +82,12 @@ class Process:
             documents,
             "--text",
             "text",
-            "--no-browser",
+            *(["--no-browser"] if browser is None else []),
             *options,
         ]
         self._process = subprocess.Popen(
             command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "2", "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, "OMP_NUM_THREADS": "2", "PYTHONUNBUFFERED": "1", "BROWSER": browser or ""},
         )  # fmt: skip
         self.said: list[str] = []
         assert self._process.stdout is not None

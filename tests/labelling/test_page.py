@@ -389,3 +389,18 @@ def test_a_name_bound_to_this_machine_is_not_answered(browser, served):
     assert "not served under that name" in page.inner_text("body")
     ask = f"fetch('/api/state', {{headers: {{'X-Bvdt-Token': '{process.token}'}}}}).then(r => r.status)"
     assert page.evaluate(ask) == 421  # even with the right token
+
+
+def test_a_page_opened_by_a_code_works_and_keeps_no_code(browser, tmp_path):
+    write_corpus(tmp_path / "docs.csv", n=60)
+    opener, shown = tmp_path / "opener", tmp_path / "shown"
+    opener.write_text(f'#!/bin/sh\necho "$1" > {shown}\n')
+    opener.chmod(0o755)
+    process = Process(tmp_path, browser=f"{opener} %s")
+    until(lambda: shown.exists() and shown.read_text().strip())
+    page = browser.open(shown.read_text().strip())
+    for _ in range(2):
+        page.wait_for_selector('body[data-row]:not([data-row=""])', state="attached")
+        assert "#" not in page.url
+        page.reload()
+    assert process.stop() == 0

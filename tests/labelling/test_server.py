@@ -51,6 +51,24 @@ def test_the_page_needs_no_token_and_holds_no_data(served):
         assert b"https://" not in body
 
 
+def test_a_browsers_command_line_holds_no_token(tmp_path):
+    """Process lists show it: what stands there is a code that serves once."""
+    write_corpus(tmp_path / "docs.csv", n=60)
+    opener, shown = tmp_path / "opener", tmp_path / "shown"
+    opener.write_text(f'#!/bin/sh\necho "$1" > {shown}\n')
+    opener.chmod(0o755)
+    process = Process(tmp_path, browser=f"{opener} %s")
+    try:
+        until(lambda: shown.exists() and shown.read_text().strip())
+        address, code = shown.read_text().strip().split("#")
+        assert process.token not in address + code
+        assert process.ask("GET", "/token", X_Bvdt_Once="once-guess")[0] == 401
+        assert process.ask("GET", "/token", X_Bvdt_Once=code) == (200, process.token.encode())
+        assert process.ask("GET", "/token", X_Bvdt_Once=code)[0] == 401
+    finally:
+        process.stop()
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 
 import pytest
 from typer.testing import CliRunner
 
 from bvdt.cli import app
-from bvdt.labelling import FORMATS, Shown, Store
+from bvdt.documents.files import read_documents
+from bvdt.documents.files.sessions import session_labels
+from bvdt.labelling import FORMATS, Shown, Store, write_export
 from helpers.labelling import write_corpus
 
 
@@ -166,3 +169,25 @@ def test_a_session_of_other_documents_is_refused(folder):
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 2
     assert 'has a label for "doc-0", which is not in other.csv' in result.output
+
+
+def test_a_csv_of_odd_texts_comes_back_and_formulas_are_warned_of(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store = Store("docs.labels.sqlite")
+    for name in ("a\rb", '=HYPERLINK("x")', "plain"):
+        store.decide(name, "label", [Shown(name, "a text")], who="ann", label="one")
+    with pytest.warns(UserWarning, match="spreadsheet runs as a formula"):
+        write_export(tmp_path / "out.csv", store)
+    store.close()
+    back = read_documents(tmp_path / "out.csv", text="who", id="id", labels="label")
+    assert set(back.ids) == {"a\rb", '=HYPERLINK("x")', "plain"}
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_session_in_a_folder_that_may_not_be_written_is_read(folder):
+    tmp_path, given, _ = folder
+    tmp_path.chmod(0o555)
+    try:
+        assert session_labels(tmp_path / "docs.labels.sqlite")[0] == given
+    finally:
+        tmp_path.chmod(0o755)

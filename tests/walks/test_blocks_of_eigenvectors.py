@@ -1,18 +1,23 @@
 """Leading spaces by blocks: against dense algebra, with closed parts, multiple eigenvalues, any links."""
 
+import warnings
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.linalg import subspace_angles
 from scipy.sparse.linalg import aslinearoperator, eigsh
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import KNeighborsClassifier
 
 import bvdt
 from bvdt.operators import symmetrized_in_order
 from bvdt.walks import eigenvectors
-from bvdt.walks.components import closed_groups, closed_parts, mixed_parts, parts_of
+from bvdt.walks.components import closed_groups, closed_parts, mixed_parts, walk_parts
 from bvdt.walks.eigenvectors import (
     TOL,
     cluster_coordinates,
@@ -115,12 +120,73 @@ def test_threads_do_not_change_it():
     assert_array_equal(one, two)
 
 
-def test_an_unreached_point_is_no_obstacle():
-    """A far point gets a link from no other; its row counts next to nothing."""
+def test_an_isolated_point_is_no_obstacle():
     X = np.vstack([make_blobs(500, n_features=2, centers=3, random_state=0)[0], [[1e4, 1e4]]])
     op = walk(X)
-    assert symmetrized(op)._unreached is not None
+    assert_array_equal(symmetrized(op).isolated, [500])
     check_space(op, 4)
+
+
+@st.composite
+def odd_data(draw):
+    """Tables, groups, equal rows, lines and far rows: a walk, and how many vectors are wanted of it."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_points, n_features = draw(st.integers(2, 360)), draw(st.sampled_from([1, 2, 5]))
+    X = rng.normal(size=(n_points, n_features))
+    kind = draw(st.sampled_from(["groups", "equal", "whole numbers", "line", "far", "table"]))
+    if kind == "groups":
+        centres = rng.normal(size=(draw(st.integers(1, 20)), n_features)) * 10 ** draw(st.floats(0, 3))
+        X += centres[rng.integers(0, len(centres), n_points)]
+    elif kind == "equal":
+        X = X[rng.integers(0, draw(st.integers(1, n_points)), n_points)]
+    elif kind == "whole numbers":
+        X = rng.integers(0, draw(st.integers(2, 6)), X.shape).astype(float)
+    elif kind == "line":
+        X = np.sort(X[:, :1], axis=0)
+    elif kind == "far":
+        X[: draw(st.integers(0, min(20, n_points)))] *= 10 ** draw(st.floats(1, 6))
+    else:
+        X *= 10 ** rng.uniform(-3, 3, n_features)
+    near = min(draw(st.sampled_from([0, 3, 10])), n_points - 1)
+    return walk(X, near=near, n_trees=draw(st.sampled_from([1, 1, 2]))), draw(st.integers(1, 30))
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=odd_data())
+def test_any_data_have_eigenvectors_coordinates_and_clusters(data):
+    op, k = data
+    n_points = op.shape[0]
+    k = min(k, n_points)
+    found = leading_eigenvectors(op, k, 0)
+    S = np.asarray(symmetrized(op) @ np.eye(n_points))
+    values = np.linalg.eigvalsh((S + S.T) / 2)[::-1]
+    assert_allclose(found.values, values[:k], atol=1e-5)
+    assert_allclose(found.vectors.T @ found.vectors, np.eye(k), atol=1e-8)
+    assert_allclose(S @ found.vectors, found.vectors * found.values, atol=TOL)
+    embedding = bvdt.SpectralEmbedding(min(k, n_points - 1), random_state=0).fit(operator=op).embedding_
+    assert np.isfinite(embedding).all()
+    labels = bvdt.SpectralClustering(k, random_state=0, n_init=1, n_jobs=1)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Number of distinct clusters")  # equal rows
+        assert len(labels.fit(operator=op).labels_) == n_points
+
+
+@pytest.mark.parametrize("seed", [2, 4, 5])
+def test_fourteen_groups_stay_apart_in_ten_coordinates(seed):
+    """Near fields join some groups: fewer closed parts than groups, of which ten vectors do not tell all."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 14, 6000)
+    X = (rng.normal(size=(14, 8)) * 4)[y] + rng.normal(size=(6000, 8))
+    E = bvdt.SpectralEmbedding(10, divergence="squared_euclidean", random_state=0).fit_transform(X)
+    nearest = KNeighborsClassifier(10).fit(E[:3000], y[:3000])
+    assert nearest.score(E[3000:], y[3000:]) > 0.995
+
+
+def test_an_eigenvalue_of_minus_one_is_told_from_the_first():
+    """Two pairs of equal points: S has 1 twice and −1 twice."""
+    found = leading_eigenvectors(walk([[0.0], [0.0], [1e3], [1e3]], near=1, bandwidth=1e-3), 4, 0)
+    assert_allclose(found.values, [1, 1, -1, -1], atol=1e-9)
+    assert_allclose(found.vectors.T @ found.vectors, np.eye(4), atol=1e-9)
 
 
 def test_order_of_the_tree_changes_nothing(moons):
@@ -149,7 +215,7 @@ def test_recurrence_is_that_of_its_products(n_trees):
         assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
 
 
-def test_an_unreached_point_in_the_order_of_the_tree():
+def test_an_isolated_point_in_the_order_of_the_tree():
     X = np.vstack([make_blobs(500, n_features=2, centers=3, random_state=0)[0], [[1e4, 1e4]]])
     S = symmetrized(walk(X))
     ordered, order = symmetrized_in_order(S)
@@ -234,7 +300,7 @@ def test_more_parts_than_coordinates(six_parts, n_components):
     """Each part has a place of its own, and its points differ; all vectors are eigenvectors of 1, nearly."""
     op, y = six_parts
     coordinates, found = diffusion_coordinates(op, n_components, random_state=0)
-    assert mixed_eigenvectors(op, n_components, np.random.default_rng(0)) is not None
+    assert mixed_eigenvectors(op, n_components, np.random.default_rng(0), symmetrized(op)) is not None
     assert found.residuals.max() < TOL
     assert_allclose(found.vectors.T @ found.vectors, np.eye(n_components + 1), atol=1e-3)
     centres = np.array([coordinates[y == part].mean(axis=0) for part in range(6)])
@@ -248,9 +314,9 @@ def test_more_parts_than_coordinates(six_parts, n_components):
 
 def test_mixing_is_for_closed_parts_only(six_parts, moons):
     op, _ = six_parts
-    assert mixed_eigenvectors(op, 5, np.random.default_rng(0)) is None
-    assert mixed_eigenvectors(moons, 1, np.random.default_rng(0)) is None
-    part = parts_of(op)
+    assert mixed_eigenvectors(op, 5, np.random.default_rng(0), symmetrized(op)) is None
+    assert mixed_eigenvectors(moons, 1, np.random.default_rng(0), symmetrized(moons)) is None
+    part = walk_parts(op, symmetrized(op))
     assert closed_parts(symmetrized(op), part, 1e-6)
     assert not closed_parts(symmetrized(op), np.arange(600) % 6, 0.1)
     places = mixed_parts(part, np.full(600, 1 / 600), 2, np.random.default_rng(0))
@@ -261,11 +327,14 @@ def test_mixing_is_for_closed_parts_only(six_parts, moons):
 def test_clusters_of_closed_parts(six_parts):
     """Fewer clusters than parts: those of the strongest links are one. As many or more: parts are found."""
     op, y = six_parts
-    group = closed_groups(op, 4, TOL)
+    S = symmetrized(op)
+    part = walk_parts(op, S)
+    group = closed_groups(S, part, 4, TOL)
     assert len(np.unique(group)) == 4
     assert len(np.unique(np.column_stack([group, y]), axis=0)) == 6
-    rows = cluster_coordinates(op, 4)
+    rows, kept = cluster_coordinates(op, 4)
+    assert kept is None
     assert_array_equal(rows.argmax(axis=1), group)
-    assert closed_groups(op, 7, TOL) is None
-    rows = cluster_coordinates(op, 6)
+    assert closed_groups(S, part, 7, TOL) is None
+    rows, _ = cluster_coordinates(op, 6)
     assert len(np.unique(np.round(rows, 6), axis=0)) == 6

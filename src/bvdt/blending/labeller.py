@@ -142,7 +142,7 @@ class Labeller:
     def step(self, P: Single) -> Single:  # (N, …, k)
         """One step of the reversible walk D⁻¹·(Q + Qᵀ)/2 over distributions."""
         flat = np.asarray(self.S.mean_with_transpose(P.reshape(len(P), -1)))
-        return np.asarray((flat / self._degrees).reshape(P.shape), np.float32)
+        return np.asarray(self.S.extended(flat / self._degrees).reshape(P.shape), np.float32)
 
     def label(
         self,

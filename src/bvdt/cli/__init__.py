@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -65,6 +66,9 @@ app.command("reproduce", cls=TwoHelps, help=REPRODUCE_HELP)(guarded(reproduce))
 
 def main() -> None:
     """Entry point of the ``bvdt`` command."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started this: what is said goes nowhere
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # until the end
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to stop

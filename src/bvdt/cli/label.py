@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..documents.files.sessions import refuse_other_texts
 from ..documents.settings import propagation
 from . import options as o
 from .reading import Source, read, walk
@@ -166,6 +167,8 @@ def _fill(said: Session, corpus: Corpus, store: Store, source: Source, task: Tas
     """Classes and labels that the command line brings; what is there already stays."""
     from ..labelling import import_labels, read_import
 
+    docs = corpus.documents
+    refuse_other_texts(task.path, store.texts(), docs.path, docs.ids, docs.texts)
     store.keep("documents", str(source.path))
     if task.classes:
         store.add_classes(task.classes, task.who)
@@ -220,7 +223,7 @@ def _serve(said: Session, corpus: Corpus, store: Store, model: Any, task: Task, 
             "documents, unencrypted"
         )
     if task.browser:
-        threading.Timer(0.5, webbrowser.open, (server.address,)).start()
+        threading.Timer(0.5, webbrowser.open, (server.address_for_once(),)).start()
     try:
         server.run()
     except KeyboardInterrupt:

@@ -136,7 +136,7 @@ Divergence = Annotated[
     Any,
     option(
         "--divergence",
-        help="squared_euclidean (default), gid, kl, ...",
+        help="squared_euclidean (default), cosine (default for texts), gid, kl, ...",
         metavar="NAME",
         parser=one_of(*NAMES),
     ),

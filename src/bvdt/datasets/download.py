@@ -100,6 +100,8 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
     """Follows a server to another address only if that one is allowed, too."""
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        if req.type == "https" and urllib.parse.urlsplit(newurl).scheme != "https":
+            raise ValueError(f"{req.host} leads from https to {newurl!r}, which anyone may have changed")
         _check_url(newurl)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 

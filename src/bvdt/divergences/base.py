@@ -107,6 +107,19 @@ class BregmanDivergence:
         """The divergence with what it learns from validated data, and the data as it wants them."""
         return self, X
 
+    @property
+    def n_added(self) -> int:
+        """Features that ``prepare`` adds to the data's."""
+        return 0
+
+    def apart(self, X: Any) -> Float | None:  # (N, d) -> (N,)
+        """What is added to the divergences of new points from all centres, or None."""
+        return None
+
+    def over_parts(self) -> BregmanDivergence:
+        """The divergence for data that are prepared part by part, without what a part would tell."""
+        return self
+
     def smoothing_scale(self, baseline: Float) -> Float | float:  # (d,) -> (d,) or scalar
         """Factor s of x' = s·x + e: 1 unless x + e would leave the domain."""
         return 1.0

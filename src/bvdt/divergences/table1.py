@@ -61,10 +61,15 @@ class SquaredEuclidean(_Known):
 
 
 class Cosine(SquaredEuclidean):
-    """½‖x − y‖² of rows divided by their lengths, 1 − cos(x, y); rows of zeros stay as they are.
+    """½‖x − y‖² of rows divided by their lengths, 1 − cos(x, y); a row of zeros is at 1 from all others.
 
     exp(−d/bandwidth) is the von Mises–Fisher kernel with κ = 1/bandwidth: for embeddings,
     of which only the direction counts. Not of Table 1.
+
+    Parameters
+    ----------
+    empty : whether rows of zeros, such as texts without a known word, have a coordinate of their own, which
+        is 1 for them; None adds it where the data have such rows.
 
     Examples
     --------
@@ -76,13 +81,34 @@ class Cosine(SquaredEuclidean):
 
     name = "cosine"
 
+    def __init__(self, empty: bool | None = None) -> None:
+        self.empty = empty
+
     @property
     def family(self) -> Family | None:
         """None: a Gaussian's density is not one on the sphere."""
         return None
 
+    @property
+    def n_added(self) -> int:
+        return int(bool(self.empty))
+
     def prepare(self, X: Any) -> tuple[BregmanDivergence, Any]:
-        return self, unit_rows(X)
+        empty = _rows_of_zeros(X)
+        learned = self if self.empty is not None else Cosine(bool(empty.any()))
+        unit = unit_rows(X)
+        if not learned.empty:
+            return learned, unit
+        own = np.where(empty, 1.0, 0.0)[:, None]
+        if sparse.issparse(X):
+            return learned, sparse.csr_array(sparse.hstack([unit, sparse.csr_array(own)], format="csr"))
+        return learned, np.column_stack([unit, own])
+
+    def over_parts(self) -> BregmanDivergence:
+        return Cosine(True) if self.empty is None else self
+
+    def apart(self, X: Any) -> Float | None:
+        return None if self.empty else np.where(_rows_of_zeros(X), 0.5, 0.0)
 
 
 class Mahalanobis(_Known):
@@ -364,6 +390,10 @@ class Logistic(_Known):
 def row_sums(X: Any) -> Float:  # (N,)
     """Σ_j x_j of each row, dense or sparse."""
     return np.asarray(X.sum(axis=1), dtype=float).ravel()
+
+
+def _rows_of_zeros(X: Any) -> NDArray[np.bool_]:  # (N, d), dense or CSR -> (N,)
+    return np.asarray(row_sums(abs(X)) == 0) if sparse.issparse(X) else np.asarray(~X.any(axis=1))
 
 
 def unit_rows(X: Any) -> Any:  # (N, d), dense or CSR

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SCALES = ("auto", "tfidf", "standard", "none")
 _GAP = 3.0  # between a code and the other values, in their range
-_EUCLIDEAN = (None, "squared_euclidean", "mahalanobis")
+_EUCLIDEAN = (None, "squared_euclidean", "mahalanobis", "cosine")
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,8 @@ class WalkSettings:
         """Of ``bvdt.LabelPropagation`` or another estimator: for texts and counts those of docs/forest.md."""
         from ..estimators.text import DEFAULTS
 
-        chosen: dict[str, Any] = {"divergence": "squared_euclidean", "near": NEAR, "n_trees": 1}
+        divergence = "cosine" if features.scale == "tfidf" else "squared_euclidean"
+        chosen: dict[str, Any] = {"divergence": divergence, "near": NEAR, "n_trees": 1}
         if features.kind in ("text", "counts"):
             chosen |= {name: DEFAULTS[name] for name in ("n_trees", "near")}
         given = {"divergence": self.divergence, "near": self.near, "n_trees": self.trees}

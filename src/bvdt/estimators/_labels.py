@@ -17,8 +17,12 @@ from .._support.arrays import Float
 
 def encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:  # (k,), (N,)
     """The classes, sorted, and each point's index among them, −1 for the unlabelled."""
+    masked = np.ma.getmaskarray(y).ravel() if isinstance(y, np.ma.MaskedArray) else None
     y = column_or_1d(y, warn=True)
     labelled = ~unlabelled_points(y)
+    if masked is not None:
+        labelled &= ~masked
+    _refuse_words(y)
     _warn_of_signs(y, labelled)
     if not labelled.any():
         raise ValueError(f"y needs at least one label; all {len(y)} points are unlabelled")
@@ -34,6 +38,29 @@ def encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:  # (k,), (N,
     except TypeError as error:
         raise ValueError(f"y needs labels of one type; {error}") from None
     return classes, codes
+
+
+def _refuse_words(y: NDArray[Any]) -> None:
+    """Texts that stand for "not labelled" where numbers or None were turned into text."""
+    if y.dtype.kind not in "US":
+        return
+    found = set(np.unique(y).astype(str).tolist())
+    others = found - {"-1", ""}
+    if "-1" in found and all(map(_is_whole, others)):
+        wrong = "-1"
+    elif not (words := sorted(found & {"nan", "None", "<NA>", "unlabelled", "unlabeled"})):
+        return
+    else:
+        wrong = words[0]
+    at = int(np.flatnonzero(y.astype(str) == wrong)[0])
+    raise ValueError(
+        f'y[{at}] is the text "{wrong}": did you mean unlabelled? That is "" among texts, and -1, NaN or '
+        "None in arrays that were not turned into text; a class needs another name"
+    )
+
+
+def _is_whole(text: str) -> bool:
+    return text.removeprefix("-").isdigit()
 
 
 def _warn_of_signs(y: NDArray[Any], labelled: NDArray[np.bool_]) -> None:

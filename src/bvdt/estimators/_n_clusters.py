@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float
+from ..walks.eigenvectors import unit_rows
 
 MOST = 20  # clusters that are considered
 CANDIDATES = 6  # of the largest gaps, whose stability is measured
@@ -43,11 +44,6 @@ def choices(values: Float, vectors: Float, rng: np.random.Generator) -> list[Cho
 def best(found: list[Choice]) -> int:
     """The number whose gap times stability is largest; 2 where there is no gap at all."""
     return max(found, key=lambda choice: choice.score).n_clusters if found else 2
-
-
-def unit_rows(vectors: Float) -> Float:  # (N, k)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0))
 
 
 def stability(rows: Float, n_clusters: int, rng: np.random.Generator) -> float:

@@ -14,15 +14,18 @@ from .._support.arrays import Float
 from .._support.running import generator, n_threads
 from ..divergences import BregmanDivergence
 from ..tree import Tree
+from ..walks.components import from_nearest_node, without_outliers
 from ..walks.eigenvectors import (
     cluster_coordinates,
+    cluster_spectrum,
     diffusion_coordinates,
     extended_coordinates,
-    leading_eigenvectors,
+    unit_rows,
 )
 from ._base import WalkEstimator
-from ._n_clusters import MOST, Choice, best, choices, unit_rows
+from ._n_clusters import MOST, Choice, best, choices
 
+_ROUNDS = 10  # of leaving out clusters that hold outliers
 _NEAREST = 15  # fitted points that a new one is grouped by
 
 
@@ -212,26 +215,46 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
 
         op = self._fit_operator(X, operator)
         rng = generator(self.random_state)
-        rows = self._rows(op, rng)
-        seed = int(rng.integers(2**31))
-        with threadpool_limits(n_threads(self.n_jobs)):
-            kmeans = KMeans(self.n_clusters_, n_init=self.n_init, random_state=seed).fit(rows)
-        self.labels_ = kmeans.labels_
+        rows, kept = self._rows(op, rng)
+        labels = self._grouped(rows, kept, KMeans, rng)
+        for _ in range(_ROUNDS if self.n_clusters != "auto" and op.tree is not None else 0):
+            among = np.ones(len(rows), bool) if kept is None else kept
+            core = without_outliers(labels, among, self.n_clusters_)
+            if core.all() or (core == among).all() or core.sum() <= self.n_clusters_:
+                break
+            rows, kept = cluster_coordinates(op, self.n_clusters_, rng, core)
+            labels = self._grouped(rows, kept, KMeans, rng)
+        self.labels_ = labels if kept is None else _with_outliers(op.tree, labels, kept)
         return self
 
-    def _rows(self, op: Any, rng: np.random.Generator) -> Float:  # (N, n_clusters_)
-        """Sets ``n_clusters_``, with its evidence if it is to be found; the rows that k-means groups."""
+    def _grouped(
+        self, rows: Float, kept: NDArray[np.bool_] | None, KMeans: Any, rng: np.random.Generator
+    ) -> NDArray[np.int32]:  # (N,)
+        """The clusters of k-means; 0 for points that are not kept."""
+        points = np.arange(len(rows)) if kept is None else np.flatnonzero(kept)
+        labels = np.zeros(len(rows), np.int32)
+        kmeans = KMeans(self.n_clusters_, n_init=self.n_init, random_state=int(rng.integers(2**31)))
+        with threadpool_limits(n_threads(self.n_jobs)):
+            labels[points] = kmeans.fit(rows[points]).labels_
+        return labels
+
+    def _rows(
+        self, op: Any, rng: np.random.Generator
+    ) -> tuple[Float, NDArray[np.bool_] | None]:  # (N, n_clusters_), (N,)
+        """Sets ``n_clusters_``, with its evidence if it is to be found; the rows that k-means groups, and
+        which of them it does."""
         self.selection_ = []
         if not isinstance(self.n_clusters, str):
             self.n_clusters_ = self.n_clusters
             return cluster_coordinates(op, self.n_clusters, rng)
         if self.n_clusters != "auto":
             raise ValueError(f'n_clusters needs a number or "auto"; got {self.n_clusters!r}')
-        found = leading_eigenvectors(op, min(MOST + 1, op.shape[0]), rng)
+        found, kept = cluster_spectrum(op, min(MOST + 1, op.shape[0]), rng)
+        vectors = found.vectors if kept is None else found.vectors[kept]
         with threadpool_limits(n_threads(self.n_jobs)):
-            self.selection_ = choices(found.values, found.vectors, rng)
-        self.n_clusters_ = min(best(self.selection_), op.shape[0])
-        return unit_rows(found.vectors[:, : self.n_clusters_])
+            self.selection_ = choices(found.values, vectors, rng)
+        self.n_clusters_ = min(best(self.selection_), len(vectors))
+        return unit_rows(found.vectors[:, : self.n_clusters_]), kept
 
     def predict(self, X: Any) -> NDArray[np.int32]:  # (n_new,)
         """Cluster of each new point: that of most of its 15 nearest fitted points, by weight."""
@@ -240,3 +263,9 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         known = index >= 0
         np.add.at(votes, (np.nonzero(known)[0], self.labels_[index[known]]), weight[known])
         return np.asarray(votes.argmax(axis=1), np.int32)
+
+
+def _with_outliers(tree: Tree, labels: NDArray[np.int32], kept: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """An outlier's cluster is that of most points of the smallest tree node with any that are kept."""
+    member = np.eye(int(labels.max()) + 1)[labels]
+    return np.asarray(from_nearest_node(tree, member, kept).argmax(axis=1), labels.dtype)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # One setting for all corpora of docs/forest.md; the prior is measured in docs/decisions.md.
 DEFAULTS: dict[str, Any] = {
-    "divergence": "squared_euclidean",
+    "divergence": "cosine",
     "n_trees": 2,
     "near": 15,
     "alpha": 0.875,
@@ -27,10 +27,9 @@ def text_pipeline(input: str = "counts", **params: Any) -> Pipeline:
     Parameters
     ----------
     input : "counts", a matrix documents × terms; "text", strings.
-    params : of ``bvdt.LabelPropagation``, in place of the defaults: squared Euclidean on rows of length 1
-        (half the squared distance is one minus the cosine), 2 trees, the 15 nearest kept, label spreading
-        with α = 0.875, no class masses, blended with a linear model, naive Bayes and their students
-        (prior="auto").
+    params : of ``bvdt.LabelPropagation``, in place of the defaults: cosine, 2 trees, the 15 nearest kept,
+        label spreading with α = 0.875, no class masses, blended with a linear model, naive Bayes and their
+        students (prior="auto").
 
     Examples
     --------

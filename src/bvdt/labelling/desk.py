@@ -24,7 +24,7 @@ from .expectation import Expectation, Slip, expectation, gain_of, slips
 from .guesses import NONE, Guesses, LiveWalk, brought_up_to_date
 from .queue import Queue
 from .search import Search
-from .store import Shown, Store
+from .store import Decision, Shown, Store
 
 QUIET, LONGEST_WAIT = 0.4, 4.0  # seconds without a label before a blend; the longest that one waits
 IDLE = 2.0  # seconds without a label before the learning curve
@@ -53,7 +53,7 @@ class Desk:
         self._lock = threading.Condition()
         self._walk = LiveWalk(corpus.operator, alpha)
         n = len(corpus.ids)
-        self.classes = store.classes()
+        self.classes: list[str] = []
         self.codes = np.full(n, -1, np.intp)
         self.passed = np.zeros(n, bool)  # skipped or not sure
         self._read_store()
@@ -115,17 +115,17 @@ class Desk:
         now = self.now
         shown = [self._shown(row, how, now) for row in rows]
         self.store.decide(request, kind, shown, who=who, label=label)
-        self._changed()
+        self._changed(rows)
 
     def undo(self, request: str, who: str) -> list[int]:
         """Rows whose last decision by that person was taken back."""
         rows = [self.corpus.rows[name] for name in self.store.undo(request, who) if name in self.corpus.rows]
-        self._changed()
+        self._changed(rows)
         return rows
 
     def add_class(self, name: str, who: str) -> None:
         self.store.add_classes([name], who)
-        self._changed()
+        self._changed([])
 
     def _shown(self, row: int, how: str | None, now: Published) -> Shown:
         best, P = int(now.guesses.best[row]), now.guesses.P[row]
@@ -133,29 +133,39 @@ class Desk:
         confidence = float(P[best]) if best < len(P) else None
         return Shown(self.corpus.ids[row], self.corpus.text(row), how, label, confidence)
 
-    def _changed(self) -> None:
+    def _changed(self, rows: Sequence[int]) -> None:
         with self._lock:
-            self._read_store()
+            self._read_again(rows)
             self._touched = time.monotonic()
             self._revision += 1
             self._lock.notify_all()
 
     def _read_store(self) -> None:
-        classes = self.store.classes()
-        place = {name: k for k, name in enumerate(classes)}
-        codes, passed = np.full(len(self.codes), -1, np.intp), np.zeros(len(self.codes), bool)
-        for decision in self.store.current():
-            row = self.corpus.rows.get(decision.document)
-            if row is None:
+        """All decisions, once; the session may be of other documents."""
+        decisions = self.store.current()
+        for decision in decisions:
+            if decision.document not in self.corpus.rows:
                 raise ValueError(
                     f'{self.store.path} has a decision on "{decision.document}", which is not in '
                     f"{self.corpus.documents.path}; open it with the documents it was made for"
                 )
+        self._take(decisions)
+
+    def _read_again(self, rows: Sequence[int]) -> None:
+        """The decisions on some rows; earlier arrays stay as they are for whoever reads them."""
+        self.codes, self.passed = self.codes.copy(), self.passed.copy()
+        self.codes[list(rows)], self.passed[list(rows)] = -1, False
+        self._take(self.store.current_of([self.corpus.ids[row] for row in rows]))
+
+    def _take(self, decisions: Sequence[Decision]) -> None:
+        self.classes = self.store.classes()
+        place = {name: k for k, name in enumerate(self.classes)}
+        for decision in decisions:
+            row = self.corpus.rows[decision.document]
             if decision.label is None:
-                passed[row] = True
+                self.passed[row] = True
             else:
-                codes[row] = place[decision.label]
-        self.classes, self.codes, self.passed = classes, codes, passed
+                self.codes[row] = place[decision.label]
 
     # -- labelling anew ---------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 LARGEST = 1 << 20  # bytes of a request's body
@@ -51,6 +51,7 @@ class Guard:
     app: Any
     token: str
     hosts: frozenset[str]  # values of Host, port included
+    codes: list[str] = field(default_factory=list)  # each is given the token for, once
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -67,6 +68,8 @@ class Guard:
 
         try:
             self._check(scope)
+            if scope["path"] == "/token":
+                return await _answer(sending, 200, self._exchanged(scope))
             await self.app(scope, _bounded(receive), sending)
         except RefusedError as refused:
             if not begun:
@@ -100,6 +103,15 @@ class Guard:
                     401, "the token of the address is needed; open the address that was printed"
                 )
 
+    def _exchanged(self, scope: Scope) -> str:
+        """The token for a code that was not used yet."""
+        given = b"".join(value for name, value in scope["headers"] if name.lower() == b"x-bvdt-once")
+        for code in self.codes:
+            if hmac.compare_digest(given, code.encode()):
+                self.codes.remove(code)
+                return self.token
+        raise RefusedError(401, "this address has served already; open the address that was printed")
+
 
 def _bounded(receive: Receive) -> Receive:
     """The body, in time and not too much of it, whatever its head says."""
@@ -123,11 +135,15 @@ def _bounded(receive: Receive) -> Receive:
 
 
 async def _refuse(send: Send, refused: RefusedError) -> None:
-    body = refused.reason.encode()
+    await _answer(send, refused.status, refused.reason, (b"connection", b"close"))
+
+
+async def _answer(send: Send, status: int, text: str, *more: tuple[bytes, bytes]) -> None:
+    body = text.encode()
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),
         (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),
+        *more,
     ]
-    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -78,6 +78,7 @@ class LiveWalk:
         for column, label in enumerate(touched):
             Y[changed, column] = (codes[changed] == label).astype(np.float32) - (self.codes[changed] == label)
         F, _ = solve_spread(self._S, Y, self.alpha, tol=TOL)
+        F = self._S.extended(F, self.alpha, Y)
         self.scores[:, touched] = np.maximum(self.scores[:, touched] + F, 0.0)
 
 

@@ -95,9 +95,11 @@ class Server:
         port = listening.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         shown = "127.0.0.1" if host in ("0.0.0.0", "::") else shown
-        self.address = f"http://{shown}:{port}/#{token}"
+        self._page = f"http://{shown}:{port}/"
+        self.address = f"{self._page}#{token}"
+        self._guard = Guard(app, token, names_of(host, port))
         config = uvicorn.Config(
-            Guard(app, token, names_of(host, port)),
+            self._guard,
             http=Impatient,
             ws="none",
             lifespan="off",
@@ -111,6 +113,12 @@ class Server:
             h11_max_incomplete_event_size=1 << 16,
         )
         self._server = uvicorn.Server(config)
+
+    def address_for_once(self) -> str:
+        """An address that serves once, for a browser's command line, which others here can read."""
+        code = f"once-{new_token()}"
+        self._guard.codes.append(code)
+        return f"{self._page}#{code}"
 
     def run(self) -> None:
         """Until Ctrl-C or ``stop``."""

@@ -22,6 +22,7 @@ from ..documents.files.sessions import APPLICATION, CURRENT
 VERSION = 1
 KINDS = ("label", "skip", "unsure", "import")
 _JOINERS = dict.fromkeys((0x200C, 0x200D))  # invisible, but letters of Persian and Hindi need them
+_AT_ONCE = 500  # documents that one query names
 LONGEST_NAME = 200  # characters of a class or a person
 
 _SCHEMA = """
@@ -232,6 +233,15 @@ class Store:
     def current(self) -> list[Decision]:
         """The decision that holds for each document, in the order they were made."""
         return [Decision(*row) for row in self._read(CURRENT)]
+
+    def current_of(self, documents: Sequence[str]) -> list[Decision]:
+        """The decisions that hold for some documents."""
+        found: list[Decision] = []
+        for first in range(0, len(documents), _AT_ONCE):
+            some = documents[first : first + _AT_ONCE]
+            query = CURRENT.replace("GROUP BY", f"AND document IN ({', '.join('?' * len(some))}) GROUP BY")
+            found += [Decision(*row) for row in self._read(query, *some)]
+        return found
 
     def labels(self) -> dict[str, str]:
         """Label of each document that has one now."""

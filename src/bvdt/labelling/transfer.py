@@ -10,6 +10,7 @@ from typing import Any
 
 from .._support.atomic import atomic
 from ..documents.files.labels import Keyed, read_labels
+from ..documents.files.write import csv_text, warn_of_formulas
 from .corpus import Corpus
 from .store import Decision, Shown, Store
 
@@ -24,6 +25,8 @@ def write_export(path: Path, store: Store, tasks: Sequence[dict[str, Any]] | Non
     """Write the labels to a file of that ending, whole or not at all; how many there are."""
     kind = export_format(path)
     content = exported(store, kind, tasks)
+    if kind == "csv":
+        warn_of_formulas(path, _columns(store.current()))
     with atomic(path, "wb") as file:
         file.write(content)
     return len(store.labels())
@@ -42,7 +45,7 @@ def exported(store: Store, kind: str, tasks: Sequence[dict[str, Any]] | None = N
     """The labels that hold now, as a file's content; ``tasks``: more documents, for Label Studio."""
     decisions = store.current()
     if kind == "csv":
-        return _csv(_columns(decisions))
+        return csv_text(_columns(decisions)).encode()
     if kind == "parquet":
         return _parquet(_columns(decisions))
     texts = store.texts()
@@ -60,16 +63,6 @@ def _columns(decisions: Sequence[Decision]) -> dict[str, list[Any]]:
     names = ("document", "label", "who", "at", "suggested", "confidence")
     columns = {name: [getattr(d, name) for d in labelled] for name in names}
     return {"id": columns.pop("document"), **columns}
-
-
-def _csv(columns: Mapping[str, list[Any]]) -> bytes:
-    import csv
-
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return out.getvalue().encode()
 
 
 def _parquet(columns: Mapping[str, list[Any]]) -> bytes:

@@ -48,7 +48,9 @@ class Lifting:
     @property
     def n_features(self) -> int:
         """Of the data; ``smoothing`` has an entry per feature in use."""
-        return len(self.smoothing) if self.columns is None else self.columns.width
+        if self.columns is not None:
+            return self.columns.width
+        return len(self.smoothing) - self.divergence.n_added
 
     def transform(self, X: Any) -> Lifted:
         """New points, lifted as the first ones were, so that both can be mixed in d_ij."""
@@ -56,11 +58,16 @@ class Lifting:
         if X.shape[1] != self.n_features:
             raise ValueError(f"X needs {self.n_features} features, as the lifted data; it has {X.shape[1]}")
         _check_closed_domain(X, self.divergence, given)
+        apart = self.divergence.apart(X)
         _, X = self.divergence.prepare(X)
         X = sparse.csr_array(X) if self.sparse else _dense(X, self.divergence)
         if self.columns is None:
-            return self._lift(X, given)
-        return _with_elsewhere(self._lift(self.columns.kept(X), given), *self.columns.elsewhere(X))
+            lifted = self._lift(X, given)
+        else:
+            kept = self.columns.kept(X)
+            kept.resize(kept.shape[0], len(self.smoothing))
+            lifted = _with_elsewhere(self._lift(kept, given), *self.columns.elsewhere(X))
+        return lifted if apart is None else replace(lifted, u=lifted.u + apart)
 
     def _lift(self, X: Any, given: Any, own: bool = False) -> Lifted:
         """``own`` says that X may be written over."""
@@ -365,9 +372,10 @@ def _with_elsewhere(lifted: Lifted, rows: Any, x: Float) -> Lifted:
     lifting = lifted.lifting
     if not len(rows) or lifting is None:
         return lifted
-    divergence, e = lifting.divergence, lifting.smoothing[-1:]
-    x = x * (np.asarray(lifting.scale)[-1] if np.ndim(lifting.scale) else 1.0)
-    n_points, last = lifted.n_points, lifted.n_features - 1
+    divergence = lifting.divergence
+    e = lifting.smoothing[[-1 - divergence.n_added]]
+    x = x * (np.asarray(lifting.scale)[-1 - divergence.n_added] if np.ndim(lifting.scale) else 1.0)
+    n_points, last = lifted.n_points, lifted.n_features - 1 - divergence.n_added
     terms = divergence.phi(x + e) - divergence.phi(e) - x * divergence.grad(e)
     added = np.bincount(rows, terms, n_points)
     length = np.sqrt(np.bincount(rows, x * x, n_points))

@@ -310,8 +310,15 @@ class NearField:
     @cached_property
     def parts(self) -> NDArray[np.intp]:  # (N,)
         """Number of each point's connected part."""
-        part = np.empty(self.n_points, np.int32)
-        _core.linked_parts(np.ascontiguousarray(self.indices, np.int32), part)
+        return self.parts_among(None)
+
+    def parts_among(self, kept: NDArray[np.bool_] | None) -> NDArray[np.intp]:  # (N,)
+        """The same without the links of points that are not kept."""
+        indices, part = np.ascontiguousarray(self.indices, np.int32), np.empty(self.n_points, np.int32)
+        if kept is not None:
+            kept = np.append(kept, False)  # for nobody, −1
+            indices = np.where(kept[:-1, None] & kept[indices], indices, np.int32(-1))
+        _core.linked_parts(indices, part)
         return part.astype(np.intp)
 
     def row_values(self, bandwidth: float, n_jobs: int | None = None) -> Float:  # (N,)

@@ -44,8 +44,6 @@ class OrderedSymmetrized(RealOperator):
             member._product.reordered(place[member.tree.order]).symmetric() for member in forest.members
         ]
         self._scale, self._n_jobs = scale, forest.n_jobs
-        self._unreached = None if S.unreached is None else place[S.unreached]
-        self._beside: Any = None if S.unreached is None else S.beside[self.order]
 
     def dot(self, V: Float) -> Float:  # (N, m) -> (N, m)
         """S·V, without the detour by SciPy's operators."""
@@ -55,14 +53,12 @@ class OrderedSymmetrized(RealOperator):
         return 1 if columns.size < SERIAL else n_threads(self._n_jobs)
 
     def _times(self, V: Float) -> Float:
-        if self._unreached is None and V.size <= _CACHED:  # one call's passes read from the cache
+        if V.size <= _CACHED:  # one call's passes read from the cache
             out = np.empty_like(V)
             call = (*self._exact, V, out, self._threads(V))
             _core.walk_product_exact(*call)
             return out
         threads, scaled = self._threads(V), self._scale * V
-        if self._unreached is not None:
-            return self._around_unreached(V, scaled, threads)
         return self._with_far(sparse_times(self.links, V, threads), scaled, threads)
 
     def _with_far(self, out: Float, scaled: Float, threads: int) -> Float:
@@ -72,15 +68,6 @@ class OrderedSymmetrized(RealOperator):
             part *= share * self._scale
             out += part
         return out
-
-    def _around_unreached(self, V: Float, scaled: Float, threads: int) -> Float:
-        """As in ``SymmetrizedOperator``: the product of the others, then the links of the few."""
-        own, there = scaled[self._unreached], self._beside.T @ scaled
-        scaled[self._unreached] = 0
-        out = self._with_far(sparse_times(self.links, V, threads), scaled, threads)
-        out += self._scale * (self._beside @ own)
-        out[self._unreached] = self._scale[self._unreached] * there
-        return np.asarray(out)
 
     @cached_property
     def _exact(self) -> tuple[Any, ...]:
@@ -95,17 +82,12 @@ class OrderedSymmetrized(RealOperator):
         first, indices = self.links.indptr.astype(np.int64), self.links.indices.astype(np.int32)
         links = (first, indices, self.links.data.astype(np.float32))
         scale = self._scale[:, 0].astype(np.float32)
-        if self._unreached is not None:
-            scale[self._unreached] = 0
         return *links, self._trees, self._share.astype(np.float32), scale
 
     def recurrence(
         self, Y: Float | None, R: Float | None, a: Float, b: Float, centre: float, radius: float
     ) -> Float:  # (N, m) ×2, (steps, m) ×2 -> (N, m)
-        """Y_(n+1) = a_n·(S·Y_n − centre·Y_n + R)/radius − b_n·Y_(n−1), in single precision; None for 0.
-
-        Roughly so for the few unreached points, if there are any.
-        """
+        """Y_(n+1) = a_n·(S·Y_n − centre·Y_n + R)/radius − b_n·Y_(n−1), in single precision; None for 0."""
         m = a.shape[1]
         none, out = np.empty((0, m)), np.empty((self.shape[0], m))
         given = (none if V is None else np.ascontiguousarray(V, np.float64) for V in (Y, R))
@@ -113,15 +95,7 @@ class OrderedSymmetrized(RealOperator):
         threads = n_threads(self._n_jobs, 2.0 * out.size * len(a))
         call = (*self._in_single, centre, radius, *steps, *given, out, threads)
         _core.walk_recurrence(*call)
-        return self._with_unreached(out, R)
-
-    def _with_unreached(self, Y: Float, R: Float | None) -> Float:
-        """The few points that single precision cannot hold: their rows of S, of size 1e-6, in one step."""
-        if self._unreached is not None:
-            Y[self._unreached] = 0
-            there = self._scale[self._unreached] * (self._beside.T @ (self._scale * Y))
-            Y[self._unreached] = there if R is None else there + R[self._unreached]
-        return Y
+        return out
 
     def _apply(self, V: NDArray[Any], transpose: bool) -> NDArray[Any]:
         columns = np.ascontiguousarray(V, np.float64).reshape(self.shape[0], -1)

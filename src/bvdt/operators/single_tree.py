@@ -167,6 +167,11 @@ class TransitionOperator(WalkOperator):
         return row
 
     @property
+    def block_values(self) -> Float:  # (n_blocks,)
+        """q_AB of each block."""
+        return self._q
+
+    @property
     def _q(self) -> Float:
         q = self.partition.q
         assert q is not None

@@ -16,7 +16,7 @@ from .._support import memory
 from .._support.arrays import UNREADABLE
 from .._support.atomic import atomic
 from ..blocks import BlockPartition
-from ..divergences import NAMES, BregmanDivergence, get
+from ..divergences import NAMES, BregmanDivergence, Cosine, get
 from ..lifting import Columns, Lifted, Lifting
 from ..tree import Tree
 from . import stored
@@ -306,16 +306,20 @@ def _columns_from(header: dict[str, Any], arrays: dict[str, Any]) -> Columns | N
     )
     stored.require(header["sparse"], "width", "sparse data", width)
     used = stored.integers(arrays, "columns")
-    stored.require(used.shape == (n_features - 1,), "columns", f"{n_features - 1} features", used)
+    most = n_features - 1
+    stored.require(used.shape in ((most,), (most - 1,)), "columns", f"at most {most} features", used)
     ascending = (np.diff(used) > 0).all() and (used >= 0).all() and (used < width).all()
     stored.require(ascending, "columns", f"ascending features below {width}", used)
     return Columns(used.astype(np.intp), width)
 
 
+_OPTIONS = ("normalize", "length", "empty")
+
+
 def _divergence_header(divergence: BregmanDivergence) -> dict[str, Any]:
     if type(divergence) is not NAMES.get(divergence.name):
         return {"name": divergence.name, "custom": True}
-    options = {key: getattr(divergence, key) for key in ("normalize", "length") if key in vars(divergence)}
+    options = {key: getattr(divergence, key) for key in _OPTIONS if key in vars(divergence)}
     return {"name": divergence.name, "custom": False, "options": options}
 
 
@@ -326,6 +330,8 @@ def _divergence_from(entry: dict[str, Any], arrays: dict[str, Any]) -> BregmanDi
     if kind is None:
         return get(entry["name"])  # raises, naming those there are
     options = dict(entry["options"])
+    if kind is Cosine:
+        options.setdefault("empty", False)  # files of before rows of zeros had a coordinate
     if "precision" in arrays:
         n_features = len(arrays["smoothing"])
         options["precision"] = stored.floats(arrays, "precision", (n_features, n_features))

@@ -1,4 +1,4 @@
-"""The symmetrised walk, for Lanczos and for label spreading."""
+"""The symmetrised walk, for eigenvectors and for label spreading."""
 
 from __future__ import annotations
 
@@ -8,90 +8,98 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from .._support.arrays import Float
 from .base import RealOperator
 
-UNREACHED = 1e-12  # sum of a column of Q, of which 1 is usual
-WHISPER = 1e-30  # weight of such a point's own row: enough to be labelled by the others
-FEW = 16  # such points; where there are more, they are no exception
-
-
-def _links(operator: Any, unreached: NDArray[np.intp]) -> Float:  # (N, n_unreached)
-    """(W + Wᵀ)/2 between all points and those few; in W the rows of these count next to nothing."""
-    ends = np.zeros((operator.shape[0], len(unreached)))
-    ends[unreached, np.arange(len(unreached))] = 1
-    return np.asarray((WHISPER * (operator.T @ ends) + operator @ ends) / 2)
+ISOLATED = 1e-12  # sum of a column of Q, of which 1 is the mean, below which nothing leads to the point
 
 
 class SymmetrizedOperator(RealOperator):
-    """S = D^(−1/2)·(Q + Qᵀ)/2·D^(−1/2) with D the row sums of (Q + Qᵀ)/2; eigenvalues in [−1, 1].
+    """S = D^(−1/2)·W·D^(−1/2) with W = (Q + Qᵀ)/2 and D its row sums; eigenvalues in [−1, 1].
 
-    ``degrees`` is the diagonal of D; D^(1/2)·1 is the eigenvector of eigenvalue 1.
+    ``degrees`` is the diagonal of D; D^(1/2)·1 is an eigenvector of eigenvalue 1.
 
-    The row of a point that no walk reaches, with a column of Q that adds up to less than ``UNREACHED``,
-    counts next to nothing: a tree ties that row over all points, and in the mean with the transpose one far
-    point would link every point with every other (theory: The symmetrised walk).
+    A point that nothing leads to, with a column of Q that adds up to less than ``ISOLATED``, is isolated: its
+    row and column of W, D and S are 0. A lone far point's row of Q is tied over all others, and in the mean
+    with the transpose would link every point with every other (theory: The symmetrised walk). Such a point
+    gets its scores by its own row of Q, as a new point would (``extended``).
+
+    ``kept`` (N,) restricts the walk to some points; the others count as isolated.
     """
 
-    def __init__(self, operator: Any) -> None:
+    def __init__(self, operator: Any, kept: NDArray[np.bool_] | None = None) -> None:
         super().__init__(operator.dtype, operator.shape)
         self.operator = operator
-        self._unreached: NDArray[np.intp] | None = None
-        ones = np.ones(operator.shape[0])
-        degrees = self.mean_with_transpose(ones)
+        self.kept: NDArray[np.bool_] | None = kept
+        self._rounds = 1
+        degrees = self.mean_with_transpose(np.ones(operator.shape[0]))
         # Rows of a walk sum to 1: a degree of ½ is a column of zeros, but for rounding.
         if getattr(operator, "rows_sum_to_one", False) and (2 * degrees - 1 < 1e-9).any():
-            unreached = np.flatnonzero(operator.T @ ones < UNREACHED)
-            if 0 < len(unreached) <= FEW:
-                self._unreached, self._beside = unreached, _links(operator, unreached)
-                degrees = self.mean_with_transpose(ones)
+            self._isolate()
+            degrees = self.mean_with_transpose(np.ones(operator.shape[0]))
         self.degrees: Float = np.asarray(degrees, np.float64)
         linked = self.degrees > 0  # a row and column of zeros stays one
         self._scale = np.where(linked, 1.0 / np.sqrt(np.where(linked, self.degrees, 1.0)), 0.0)
 
+    def _isolate(self) -> None:
+        """Leaves out the points that nothing leads to, and again those that only these led to."""
+        kept = np.ones(self.shape[0], bool) if self.kept is None else self.kept.copy()
+        rounds = 0
+        while (out := kept & (self.operator.T @ kept.astype(np.float64) < ISOLATED)).any():
+            kept &= ~out
+            rounds += 1
+        if rounds:
+            self.kept, self._rounds = kept, rounds
+
+    @property
+    def isolated(self) -> NDArray[np.intp]:
+        """The points whose rows and columns are left out."""
+        return np.empty(0, np.intp) if self.kept is None else np.flatnonzero(~self.kept)
+
+    def restricted(self, kept: NDArray[np.bool_]) -> SymmetrizedOperator:
+        """The same for the walk on some of the points that are not isolated."""
+        return SymmetrizedOperator(self.operator, kept if self.kept is None else kept & self.kept)
+
+    def extended(self, F: NDArray[Any], alpha: float = 1.0, given: Any = None) -> NDArray[Any]:
+        """F, with α·Q·F + (1 − α)·given in the rows of isolated points; written to F."""
+        if len(isolated := self.isolated):
+            own = 0.0 if given is None else (1 - alpha) * _dense(given[isolated])
+            for _ in range(self._rounds):  # points of an earlier round may lead to those of a later one
+                F[isolated] = alpha * np.asarray(self.operator @ F)[isolated] + own
+        return F
+
+    def pulled_back(self, V: NDArray[Any], alpha: float) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The transpose of ``extended``: weights of its rows as weights of F, and of ``given``; writes V."""
+        own = np.zeros_like(V)
+        if len(isolated := self.isolated):
+            for _ in range(self._rounds):
+                apart = np.zeros_like(V)
+                apart[isolated], V[isolated] = V[isolated], 0.0
+                own += (1 - alpha) * apart
+                V += alpha * np.asarray(self.operator.T @ apart)
+        return V, own
+
     def mean_with_transpose(self, V: Any) -> Any:  # (N,) or (N, k), shape kept
-        """(Q + Qᵀ)/2 V, a new array."""
-        if self._unreached is not None:
-            return self._around_unreached(np.asarray(V), self._unreached)
-        return self._mean_as_given(V)
+        """W·V, a new array."""
+        V = np.asarray(V)
+        if self.kept is None:
+            return self._mean_as_given(V)
+        kept = self.kept.reshape(-1, *[1] * (V.ndim - 1))
+        return self._mean_as_given(np.where(kept, V, V.dtype.type(0))) * kept
 
     def _mean_as_given(self, V: Any) -> Any:
         if isinstance(self.operator, RealOperator):
             return self.operator.mean_with_transpose(np.asarray(V))
         return (self.operator @ V + self.operator.T @ V) / 2
 
-    def _around_unreached(self, V: NDArray[Any], unreached: NDArray[np.intp]) -> NDArray[Any]:
-        """The product of the others, then the links of the unreached: apart, as these are far smaller."""
-        columns = V.astype(np.result_type(self.dtype, V.dtype)).reshape(self.shape[0], -1)
-        own, apart = columns[unreached], self._beside.astype(self.dtype, copy=False)
-        there = np.einsum("iu,ik->uk", apart, columns)
-        columns[unreached] = 0
-        out = np.asarray(self._mean_as_given(columns))
-        out += np.einsum("iu,uk->ik", apart, own)
-        out[unreached] = there
-        return out.reshape(V.shape)
-
     def reordered(self, operator: Any, order: NDArray[Any]) -> SymmetrizedOperator:
         """The same S with point order[i] as its i-th; ``operator`` multiplies in that order."""
         other = copy.copy(self)
         other.operator, other.degrees, other._scale = operator, self.degrees[order], self._scale[order]
-        if self._unreached is not None:
-            place = np.empty_like(order)
-            place[order] = np.arange(len(order))
-            other._unreached, other._beside = place[self._unreached], self._beside[order]
+        other.kept = None if self.kept is None else self.kept[order]
         return other
-
-    @property
-    def unreached(self) -> NDArray[np.intp] | None:
-        """The few points whose rows count next to nothing."""
-        return self._unreached
-
-    @property
-    def beside(self) -> Float:  # (N, n_unreached)
-        """Their links with all points, of the mean with the transpose."""
-        return self._beside
 
     @property
     def scale(self) -> Float:  # (N,)
@@ -99,14 +107,11 @@ class SymmetrizedOperator(RealOperator):
         return self._scale
 
     def scaled(self, links: Any, order: NDArray[Any] | None = None) -> Any:  # CSR (N, N) -> CSR (N, N)
-        """D^(−1/2)·links·D^(−1/2) of a sparse part of (Q + Qᵀ)/2, without the few unreached points' links.
+        """D^(−1/2)·links·D^(−1/2) of a sparse part of W.
 
         ``order``: the point of each row and column, if they are not in the points' own order.
         """
-        scale = self._scale.copy()
-        if self._unreached is not None:
-            scale[self._unreached] = 0
-        scale = scale if order is None else scale[order]
+        scale = self._scale if order is None else self._scale[order]
         data = links.data * np.repeat(scale, np.diff(links.indptr))
         data *= scale[links.indices]
         return csr_array((data, links.indices, links.indptr), shape=links.shape)
@@ -130,7 +135,7 @@ class SymmetrizedOperator(RealOperator):
     @property
     def has_stepper(self) -> bool:
         """Whether ``stepper`` can be asked for."""
-        return self._fused and self.operator.is_one_product
+        return self.kept is None and self._fused and self.operator.is_one_product
 
     def stepper(self, alpha: float) -> tuple[Callable[..., None], Float]:
         """The step of label spreading with M = S as one kernel call, see ``Links.stepper``, and its D.
@@ -144,14 +149,14 @@ class SymmetrizedOperator(RealOperator):
     @property
     def _fused(self) -> bool:
         """Whether the operator has products with a diagonal on both sides."""
-        return self._unreached is None and hasattr(self.operator, "product")
+        return hasattr(self.operator, "product")
 
     def _apply(self, V: NDArray[Any], transpose: bool = False) -> NDArray[Any]:
         if self._fused:
             return np.asarray(self.operator.product(V, "both", scale=self._scale))
         scale = self._scale.reshape(-1, *[1] * (V.ndim - 1))
         scale = scale.astype(np.result_type(self.dtype, V.dtype), copy=False)
-        product = self.mean_with_transpose(scale * V)
+        product = self._mean_as_given(scale * V)
         product *= scale
         return np.asarray(product)
 
@@ -163,6 +168,8 @@ class SymmetrizedOperator(RealOperator):
     def toarray(self) -> Float:
         """S as a dense array."""
         Q = self.operator.toarray()
-        if self._unreached is not None:
-            Q[self._unreached] *= WHISPER
         return np.asarray(self._scale[:, None] * (Q + Q.T) / 2 * self._scale)
+
+
+def _dense(rows: Any) -> Any:
+    return rows.toarray() if issparse(rows) else rows

@@ -107,7 +107,7 @@ class WalkOperator(RealOperator):
         return np.dtype(np.float32 if dtype == np.float32 else np.float64)
 
     def symmetrized(self) -> SymmetrizedOperator:
-        """S = D^(−1/2)·(Q + Qᵀ)/2·D^(−1/2), for Lanczos and for label spreading (Zhou et al. 2003)."""
+        """S = D^(−1/2)·(Q + Qᵀ)/2·D^(−1/2), for eigenvectors and for label spreading (Zhou et al. 2003)."""
         return SymmetrizedOperator(self)
 
     # -- entries ------------------------------------------------------------------------------------------

@@ -68,7 +68,8 @@ def spread_scores(
     if alpha <= LARGEST:
         work = SpreadingOverShards(S, Y0, alpha)
         work.until(n_iter, tol)
-        return Columns(op.map("propagation", now, work.state), Y0.width, Y0.dtype), work.products
+        found = Columns(op.map("propagation", now, work.state), Y0.width, Y0.dtype)
+        return S.extended(found, Y0, alpha), work.products
     products, share, start = 1, tol, None
     while True:
         F, ascents, more = solve(S, Y0, alpha, share, n_iter - 1 - products, start)
@@ -76,11 +77,12 @@ def spread_scores(
         F = Spent(op.map("propagation", spread_step, *given))
         told = op.told(F, 1)
         products += more + 1
-        if np.max(_share_changed([step for step, _ in told]), initial=0.0) <= tol:
-            return _columns(op, F, Y0), products
-        if products >= n_iter - 1:
+        done = bool(np.max(_share_changed([step for step, _ in told]), initial=0.0) <= tol)
+        if not done and products >= n_iter - 1:
             warn_unconverged("label propagation", n_iter, tol)
-            return _columns(op, F, Y0), products
+            done = True
+        if done:
+            return S.extended(_columns(op, F, Y0), Y0, alpha), products
         share, start = share / 10, (F, [up for _, up in told])
 
 

@@ -125,6 +125,7 @@ def survey(
     rng: np.random.Generator,
 ) -> Survey:
     """One pass over the slabs, a second where the smoothing needs means of ordinary rows."""
+    divergence = divergence.over_parts()
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     n_points = int(starts[-1])
     if n_points < 2:
@@ -144,7 +145,8 @@ def survey(
     baseline = smoothing_from(facts, divergence, smoothing)
     few = columns is not None or 3 * facts.stored <= 2 * n_points * facts.width
     is_sparse = facts.is_sparse and divergence.separable and few
-    rows = prepared if is_sparse else rows.toarray() if sparse.issparse(rows) else rows
+    rows = rows.toarray() if sparse.issparse(rows) and not is_sparse else rows
+    rows = prepared if is_sparse else divergence.prepare(rows)[1]
     lifting = lifting_from_rows(divergence, baseline, is_sparse, rows, columns)
     return Survey(lifting, sample, n_points, facts.stored / n_points)
 
@@ -180,6 +182,7 @@ class _AllFacts:
         self.stored = sum(slab.stored for slab in found)
         self.columns = self._in_use() if divergence.separable and same_smoothing else None
         self.n_features = self.width if self.columns is None else len(self.columns.used) + 1
+        self.n_features += divergence.n_added
 
     def _in_use(self) -> Columns | None:
         used = [slab.used for slab in self._found if slab.used is not None]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float, Index
-from ..operators.symmetrized import FEW, UNREACHED, WHISPER
+from ..operators.symmetrized import ISOLATED
 from . import near_field, shard
 from .columns import Columns
 from .executors import Reference
@@ -27,10 +27,8 @@ from .sizing import Sized
 class Own(Sized):
     """What a shard holds of S besides its part of Q."""
 
-    scale: Float  # (n, 1) D^(−½)
-    beside: Float | None  # (n, u) links with the u points of all shards that no walk reaches
-    place: Index  # of those among them that are the shard's
-    number: Index  # and which of the u they are
+    scale: Float  # (n, 1) D^(−½), 0 for isolated points
+    isolated: Index
 
 
 class Ascent(NamedTuple):
@@ -38,8 +36,6 @@ class Ascent(NamedTuple):
 
     sums: Float  # (k,)
     far: Float  # (k,) weighed by the rows' shares of the far field
-    cross: Float  # (u, k) linked with the points that no walk reaches
-    values: Float  # (u, k) at those of them that are the shard's, else 0
 
 
 class Sent(NamedTuple):
@@ -49,8 +45,6 @@ class Sent(NamedTuple):
     transpose: Float  # (k,)
     both: Float | None  # (k,) their mean, where all rows have one share of the far field
     share: float
-    cross: Float  # (u, k)
-    values: Float  # (u, k)
     n_jobs: int | None
 
 
@@ -60,35 +54,32 @@ class Symmetrized:
     def __init__(self, op: ShardedOperator) -> None:
         self.op, self.executor = op, op.shards.executor
         self.near: list[Reference] = op.shards.each(None) if op.near is None else op.near.matrices
-        self.own = op.map("propagation", unscaled, op.shard_sizes, op.shards.each(None), op.shards.each([]))
-        degrees = op.times(_ones(op), "both")
+        kept, self._rounds = _ones(op), 0
+        degrees = op.times(kept, "both")
         low = op.tell("propagation", any_low, degrees.parts)
-        if any(low) and self._find_unreached():
-            degrees = self._degrees()
-        self.own = op.map("propagation", rescaled, self.own, degrees.parts)
+        if any(low):
+            kept = self._without_isolated(kept)
+            degrees = op.times(kept, "both")
+        self.own = op.map("propagation", scaled_by, degrees.parts, kept.parts)
 
-    def _find_unreached(self) -> bool:
-        """Sets the links of points that no walk reaches apart; False where there is none, or many."""
+    def _without_isolated(self, kept: Columns) -> Columns:
+        """1 for the points that something leads to, again without those that only the others led to."""
         op = self.op
-        columns = op.times(_ones(op), "transpose")
-        places = op.tell("propagation", unreached, columns.parts)
-        count = sum(map(len, places))
-        if not 0 < count <= FEW:
-            return False
-        firsts = np.cumsum([0, *map(len, places)])[:-1].tolist()
-        mine = [(place, first + np.arange(len(place))) for place, first in zip(places, firsts, strict=True)]
-        parts = op.map("propagation", ends_of, op.shard_sizes, mine, op.shards.each(count))
-        ends = Columns(parts, count, np.dtype(np.float64))
-        both = op.times(ends), op.times(ends, "transpose")
-        beside = op.map("propagation", links_of, *(columns.parts for columns in both))
-        self.own = op.map("propagation", unscaled, op.shard_sizes, beside, mine)
-        return True
+        while True:
+            sums = op.times(kept, "transpose")
+            found = op.map("propagation", still_reached, kept.parts, sums.parts)
+            if not any(op.tell("propagation", differ, kept.parts, found)):
+                return kept
+            kept, self._rounds = Columns(found, 1, kept.dtype), self._rounds + 1
 
-    def _degrees(self) -> Columns:
-        ones = _ones(self.op)
-        told = self.op.tell("propagation", ascent, ones.parts, self.own, self.near)
-        parts = self.op.map("propagation", descent, ones.parts, self.held(ones.parts), self.sent(told))
-        return Columns(parts, 1, np.dtype(np.float64))
+    def extended(self, F: Columns, Y0: Columns, alpha: float) -> Columns:
+        """F with α·Q·F + (1 − α)·Y⁰ in the rows of isolated points."""
+        op, each = self.op, self.op.shards.each
+        for _ in range(self._rounds):
+            QF = op.times(F)
+            given = (F.parts, QF.parts, Y0.parts, self.own, each(alpha))
+            F = Columns(op.map("propagation", by_own_rows, *given), F.width, F.dtype)
+        return F
 
     def held(self, V: Sequence[Reference]) -> list[list[Any]]:
         """Per shard, references to what ``descent`` reads there: also the halo of V."""
@@ -103,10 +94,9 @@ class Symmetrized:
         sums, far = np.stack([t.sums for t in told]), np.stack([t.far for t in told])
         forward, transpose = solution.product(sums, "forward"), solution.product(far, "transpose")
         both = solution.product(far, "both") if op.near is None or op.near.even else None
-        cross, values = np.sum([t.cross for t in told], axis=0), np.sum([t.values for t in told], axis=0)
         shares, n_jobs = solution.shares.tolist(), self.executor.n_jobs
         return [
-            Sent(forward[p], transpose[p], None if both is None else both[p], share, cross, values, n_jobs)
+            Sent(forward[p], transpose[p], None if both is None else both[p], share, n_jobs)
             for p, share in enumerate(shares)
         ]
 
@@ -128,33 +118,27 @@ def any_low(degrees: Float) -> bool:
     return bool((2 * degrees - 1 < 1e-9).any())
 
 
-def unreached(column_sums: Float) -> Index:
-    """The points that no walk reaches."""
-    return np.flatnonzero(column_sums[:, 0] < UNREACHED)
+def still_reached(kept: Float, column_sums: Float) -> Float:  # (n, 1) ×2
+    """1 for the points that something leads to."""
+    return np.asarray(kept * (column_sums >= ISOLATED))
 
 
-def ends_of(n: int, mine: tuple[Index, Index], count: int) -> Float:  # (n, count)
-    """A column per point that no walk reaches, 1 there."""
-    ends = np.zeros((n, count))
-    ends[mine] = 1
-    return ends
+def differ(one: Float, other: Float) -> bool:
+    return not np.array_equal(one, other)
 
 
-def links_of(forward: Float, transpose: Float) -> Float:
-    """(W + Wᵀ)/2 where the rows of those points count next to nothing."""
-    return np.asarray((WHISPER * transpose + forward) / 2)
-
-
-def unscaled(n: int, beside: Float | None, mine: Any) -> Own:
-    none = np.zeros(0, np.intp)
-    place, number = mine or (none, none)
-    return Own(ones(n), beside, place, number)
-
-
-def rescaled(own: Own, degrees: Float) -> Own:
-    linked = degrees > 0  # a row and column of zeros stays one
+def scaled_by(degrees: Float, kept: Float) -> Own:
+    """D^(−½) of the points that are not isolated; a row and column of zeros stays one."""
+    linked = (degrees > 0) & (kept > 0)
     scale = np.where(linked, 1.0 / np.sqrt(np.where(linked, degrees, 1.0)), 0.0)
-    return Own(scale, own.beside, own.place, own.number)
+    return Own(scale, np.flatnonzero(kept[:, 0] == 0))
+
+
+def by_own_rows(F: NDArray[Any], QF: NDArray[Any], Y0: NDArray[Any], own: Own, alpha: float) -> NDArray[Any]:
+    """α·Q·F + (1 − α)·Y⁰ in the rows of isolated points."""
+    F = F.copy()
+    F[own.isolated] = alpha * QF[own.isolated] + (1 - alpha) * Y0[own.isolated]
+    return F
 
 
 def moving(given: Any) -> NDArray[Any]:
@@ -164,10 +148,8 @@ def moving(given: Any) -> NDArray[Any]:
 
 
 def scaled(V: NDArray[Any], own: Own) -> NDArray[Any]:
-    """D^(−½)·V, 0 at the points that no walk reaches."""
-    W = V * own.scale.astype(V.dtype, copy=False)
-    W[own.place] = 0
-    return np.asarray(W)
+    """D^(−½)·V."""
+    return np.asarray(V * own.scale.astype(V.dtype, copy=False))
 
 
 def send_scaled(places: Index, given: Any, own: Own) -> NDArray[Any]:
@@ -177,24 +159,15 @@ def send_scaled(places: Index, given: Any, own: Own) -> NDArray[Any]:
 
 def ascent(given: Any, own: Own, near: near_field.Matrices | None) -> Ascent:
     """What the driver needs for S·V."""
-    V = moving(given)
-    W = scaled(V, own)
-    n_unreached = 0 if own.beside is None else own.beside.shape[1]
-    cross, values = np.zeros((2, n_unreached, V.shape[1]))
-    if own.beside is not None:
-        values[own.number] = V[own.place] * own.scale[own.place]
-        cross = np.einsum("iu,ik->uk", own.beside, V * own.scale)
+    W = scaled(moving(given), own)
     sums = shard.column_sums(W)
-    return Ascent(sums, sums if near is None else near_field.far_sums(W, near), cross, values)
+    return Ascent(sums, sums if near is None else near_field.far_sums(W, near))
 
 
 def descent(given: Any, held: list[Any], sent: Sent) -> NDArray[Any]:  # (n, k)
     """S·V."""
     own: Own = held[0]
     out = _mean_with_transpose(scaled(moving(given), own), held[1], held[2], held[3], sent)
-    if own.beside is not None:
-        out += np.einsum("iu,uk->ik", own.beside, sent.values).astype(out.dtype, copy=False)
-        out[own.place] = sent.cross[own.number]
     out *= own.scale.astype(out.dtype, copy=False)
     return out
 

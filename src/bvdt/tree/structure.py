@@ -126,6 +126,11 @@ class Tree:
         nodes[self.order] = np.flatnonzero(self.left < 0)
         return nodes
 
+    def counts(self, chosen: NDArray[np.bool_]) -> NDArray[np.intp]:  # (N,) -> (2N − 1,)
+        """How many of each node's points are chosen."""
+        running = np.concatenate([[0], np.cumsum(chosen[self.order])])
+        return np.asarray(running[self.start + self.size] - running[self.start])
+
     def siblings(self) -> Int:  # (2N−1,)
         """Sibling of each node, −1 for the root."""
         sibling = np.full(self.n_nodes, -1, np.int32)

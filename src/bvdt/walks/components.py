@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
-from .._support.arrays import Float
-from ..operators import ForestOperator, SymmetrizedOperator
-from .inputs import symmetrized
+from .._support.arrays import Float, Index
+from ..operators import ForestOperator, SymmetrizedOperator, TransitionOperator, WalkOperator
+from ..tree import Tree
 
-_LINK = 1e-10  # v_Cᵀ·S·v_B of two parts' unit vectors above which they are one
+_LINK = 1e-6  # v_Aᵀ·W·v_B of two nodes' unit vectors above which they are linked
+_OUTLYING = 10  # times smaller than an even share of the points
 _MOST = 256  # parts that are looked at one by one
 _DRAWS = 16  # of random places
 _PAIRED = 32  # places that are compared all with all
@@ -35,14 +36,14 @@ class Places:
     distance: float  # between the two nearest
 
 
-def part_vectors(part: NDArray[np.intp] | None, root: Float) -> Float | None:  # (N,) ×2 -> (N, c)
-    """√D·1_C of every part, scaled to length 1: a space to start from; None without parts, or with crumbs."""
-    if part is None or part.max() == 0 or part.max() >= min(_MOST, _LARGEST // len(part)):
+def part_vectors(part: Index, root: Float) -> Float | None:  # (N,) ×2 -> (N, c)
+    """√D·1_C of every part, scaled to length 1: a space to start from; None for one part, and for many."""
+    if part.max() == 0 or part.max() >= min(_MOST, _LARGEST // len(part)):
         return None
     return indicators(part, root, least=1e-150)
 
 
-def closed_parts(S: Any, part: NDArray[np.intp], tol: float) -> bool:
+def closed_parts(S: Any, part: Index, tol: float) -> bool:
     """Whether functions that are constant on the parts are eigenvectors of 1 but for residuals of ``tol``.
 
     Asked of a few random ones.
@@ -53,16 +54,14 @@ def closed_parts(S: Any, part: NDArray[np.intp], tol: float) -> bool:
     return bool((np.linalg.norm(np.asarray(S.dot(V)) - V, axis=0) <= tol).all())
 
 
-def closed_groups(op: Any, n_groups: int, tol: float) -> NDArray[np.intp] | None:  # (N,)
+def closed_groups(S: SymmetrizedOperator, part: Index, n_groups: int, tol: float) -> Index | None:  # (N,)
     """Each point's group, parts of the strongest links joined; None unless closed parts are as many."""
-    part = parts_of(op)
-    if part is None or not n_groups <= part.max() + 1 <= min(_MOST, _LARGEST // len(part)):
+    if not n_groups <= part.max() + 1 <= min(_MOST, _LARGEST // len(part)):
         return None
-    S = symmetrized(op)
     if not closed_parts(S, part, tol):
         return None
     vectors = indicators(part, np.sqrt(S.degrees), least=1e-150)
-    return strongest_joined(vectors.T @ np.asarray(S @ vectors), n_groups, least=np.inf)[part]
+    return strongest_joined(vectors.T @ np.asarray(S @ vectors), n_groups)[part]
 
 
 def mixed_parts(
@@ -91,20 +90,6 @@ def _nearest_two(drawn: Float) -> Float:  # (n, c, k) -> (n,)
     return np.array([cKDTree(places).query(places, 2)[0][:, 1].min() for places in drawn])
 
 
-def separate_parts(op: Any, S: SymmetrizedOperator) -> NDArray[np.intp]:  # (N,)
-    """Number of each point's part, parts with a link that counts being one; all 0 where there are none."""
-    if isinstance(op, np.ndarray):
-        return np.asarray(connected_components(csr_array(op), directed=False)[1], np.intp)
-    part = parts_of(op)
-    n_parts = 1 if part is None else int(part.max()) + 1
-    if part is None or n_parts == 1 or n_parts > _LARGEST // len(part):
-        return np.zeros(S.shape[0], np.intp)
-    if issparse(op):
-        return part
-    vectors = indicators(part, np.sqrt(S.degrees))
-    return strongest_joined(vectors.T @ np.asarray(S @ vectors), n_parts)[part]
-
-
 def indicators(part: NDArray[Any], root: Float, least: float = 0.0) -> Float:  # (N,), (N,) -> (N, c)
     """√D·1_C of every part, scaled to length 1; of length 0 for a part without links, if ``least`` > 0."""
     found = np.zeros((len(part), int(part.max()) + 1))
@@ -119,26 +104,102 @@ def sparse_indicators(part: NDArray[Any], root: Float) -> Any:  # (N,), (N,) -> 
     return csr_array((values, part, np.arange(len(part) + 1)), shape=(len(part), len(length)))
 
 
-def parts_of(op: Any) -> NDArray[np.intp] | None:  # (N,)
-    """Number of each point's part in the near field, or in a sparse matrix; None without either."""
+def walk_parts(op: Any, S: SymmetrizedOperator) -> Index:  # (N,)
+    """Number of each point's part: the connected components of the walk's graph, without isolated points.
+
+    Two nodes of a tree are linked where their block's q couples them by more than ``_LINK``; a near field's
+    entries always link. Isolated points have number 0; of degree 0, they weigh nothing there.
+    """
+    if issparse(op) or isinstance(op, np.ndarray):
+        return np.asarray(connected_components(csr_array(op), directed=False)[1], np.intp)
+    if not isinstance(op, WalkOperator):
+        return np.zeros(S.shape[0], np.intp)
     near = op.near if isinstance(op, ForestOperator) else None
-    if near is not None:
-        return near.parts
-    return np.asarray(connected_components(op, directed=False)[1], np.intp) if issparse(op) else None
+    part = np.arange(S.shape[0]) if near is None else near.parts_among(S.kept)
+    for member, share in zip(op.members, _far_shares(op), strict=True):
+        if part.max() > 0:
+            part = _joined(part, *_linked_in_tree(member, share, S.kept))
+    if S.kept is None:
+        return part
+    part[S.kept] = np.unique(part[S.kept], return_inverse=True)[1]
+    part[~S.kept] = 0
+    return part
 
 
-def strongest_joined(link: Float, n_groups: int, least: float = _LINK) -> NDArray[np.intp]:  # (c, c) -> (c,)
-    """Groups of parts: pairs are joined, the strongest first, while a link exceeds ``least`` or groups are
-    too many.
+def _far_shares(op: WalkOperator) -> Float:  # (n_trees,)
+    """What each tree's blocks count in the walk."""
+    if not isinstance(op, ForestOperator):
+        return np.ones(1)
+    return op.weights if op.near is None else float(op.near.far_share.min()) * op.weights
+
+
+def _linked_in_tree(
+    member: TransitionOperator, share: float, kept: NDArray[np.bool_] | None
+) -> tuple[NDArray[Any], NDArray[Any]]:  # (n,) ×2
+    """Pairs of points, one and the other, that connect whatever the tree's blocks link."""
+    tree, rows, cols = member.tree, member.partition.rows, member.partition.cols
+    size = tree.size if kept is None else tree.counts(kept)
+    coupling = 0.5 * share * member.block_values * np.sqrt(size[rows].astype(float) * size[cols])
+    linked = np.flatnonzero(coupling > _LINK)
+    rows, cols = rows[linked], cols[linked]
+    inside = np.zeros(tree.n_points + 1, np.intp)  # whether a leaf and the next are in one linked node
+    for nodes in (rows, cols):
+        np.add.at(inside, tree.start[nodes], 1)
+        np.add.at(inside, tree.start[nodes] + tree.size[nodes] - 1, -1)
+    chained = np.flatnonzero(np.cumsum(inside)[:-2] > 0)
+    one = np.concatenate([tree.order[chained], tree.order[tree.start[rows]]])
+    return one, np.concatenate([tree.order[chained + 1], tree.order[tree.start[cols]]])
+
+
+def _joined(part: Index, one: NDArray[Any], other: NDArray[Any]) -> Index:
+    """Parts, those of each pair of points being one."""
+    n_parts = int(part.max()) + 1
+    links = coo_array((np.ones(len(one), bool), (part[one], part[other])), (n_parts, n_parts))
+    return np.asarray(connected_components(links.tocsr(), directed=False)[1][part], np.intp)
+
+
+def core_points(part: Index, S: SymmetrizedOperator, n_groups: int) -> NDArray[np.bool_]:  # (N,)
+    """The points that are neither isolated nor of a part too small to be one of so many groups."""
+    kept = np.ones(len(part), bool) if S.kept is None else S.kept
+    return without_outliers(part, kept, n_groups)
+
+
+def without_outliers(
+    group: NDArray[Any], kept: NDArray[np.bool_], n_groups: int
+) -> NDArray[np.bool_]:  # (N,) ×2 -> (N,)
+    """The kept points without those of groups that hold outliers: less than a tenth of an even share.
+
+    Where such groups are half of the points or more, the data are in pieces, and each of them counts.
+    """
+    outlying = kept & (_OUTLYING * n_groups * np.bincount(group[kept]) < kept.sum())[group]
+    return kept & ~outlying if 2 * outlying.sum() < kept.sum() else kept
+
+
+def from_nearest_node(tree: Tree, values: Float, kept: NDArray[np.bool_]) -> Float:  # (N, k) -> (N, k)
+    """Values of points that are not ``kept``: the mean over the kept points of the smallest node with any."""
+    running = np.concatenate(
+        [np.zeros((1, values.shape[1])), np.cumsum((values * kept[:, None])[tree.order], axis=0)]
+    )
+    count, out = tree.counts(kept), np.flatnonzero(~kept)
+    node = tree.leaf_nodes()[out]
+    while (empty := count[node] == 0).any():
+        node[empty] = tree.parent[node[empty]]
+    first, last = tree.start[node], tree.start[node] + tree.size[node]
+    values = values.copy()
+    values[out] = (running[last] - running[first]) / count[node][:, None]
+    return values
+
+
+def strongest_joined(link: Float, n_groups: int) -> Index:  # (c, c) -> (c,)
+    """So many groups of parts: pairs are joined, the strongest first.
 
     Links range over hundreds of orders of magnitude, so their order is all that tells.
     """
-    n_parts = len(link)
-    group = np.arange(n_parts)
-    one, other = np.triu_indices(n_parts, 1)
+    group = np.arange(len(link))
+    one, other = np.triu_indices(len(link), 1)
     strength = np.maximum(link, link.T)[one, other]
     for pair in np.argsort(-strength, kind="stable"):
-        if strength[pair] <= least and len(np.unique(group)) <= n_groups:
+        if len(np.unique(group)) <= n_groups:
             break
         group[group == group[other[pair]]] = group[one[pair]]
     return np.unique(group, return_inverse=True)[1]

@@ -34,8 +34,10 @@ def label_contributions(
     unit = np.zeros((M.shape[0], len(points)))
     unit[points, np.arange(len(points))] = 1.0
     if mode == "spread" and alpha < 1:
-        F, _ = solve_spread(symmetrized(M), unit, alpha, tol=tol, max_products=max_products)
-        return np.asarray(np.maximum(F, 0.0))
+        S = symmetrized(M)
+        unit, own = S.pulled_back(unit, alpha)
+        F, _ = solve_spread(S, unit, alpha, tol=tol, max_products=max_products)
+        return np.asarray(np.maximum(F, 0.0) + own)
     if mode == "walk" and alpha < 1:
         return label_scores(M.T, unit, mode="walk", alpha=alpha, tol=tol, n_iter=10 * max_products)[0]
     raise ValueError(
@@ -73,10 +75,9 @@ def largest_contributions(
     points = np.full((len(classes), n_kept), -1, np.intp)
     given, total = np.zeros((len(classes), n_kept)), np.zeros(len(classes))
     M = as_square(op)
-    back = M if mode == "spread" else M.T  # of which label_contributions takes the transpose
     for first in range(0, len(labelled), BATCH):
         batch = slice(first, first + BATCH)
-        found = label_contributions(back, labelled[batch], mode=mode, alpha=alpha) * weight[batch]
+        found = _given_by(M, labelled[batch], mode, alpha) * weight[batch]
         found[classes[:, None] != codes[batch]] = 0.0
         total += found.sum(axis=1)
         points, given = _largest(
@@ -86,6 +87,17 @@ def largest_contributions(
         )
         advance(found.shape[1])
     return np.where(given > 0, points, -1), given / np.where(total > 0, total, 1.0)[:, None]
+
+
+def _given_by(M: Any, labelled: Index, mode: str, alpha: float) -> Float:  # (N, n)
+    """What a label of weight 1 at each of these points adds to every point."""
+    if mode != "spread":
+        return label_contributions(M.T, labelled, mode=mode, alpha=alpha)  # which takes the transpose
+    unit = np.zeros((M.shape[0], len(labelled)))
+    unit[labelled, np.arange(len(labelled))] = 1.0
+    S = symmetrized(M)
+    F, _ = solve_spread(S, unit, alpha, tol=1e-8, max_products=1000)
+    return np.asarray(S.extended(np.maximum(F, 0.0), alpha, unit))
 
 
 def _largest(points: Index, values: Float, n_kept: int) -> tuple[Index, Float]:  # (N, m) ×2 -> (N, n_kept) ×2

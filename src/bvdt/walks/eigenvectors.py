@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
+from numpy.typing import NDArray
 
 from .._support.arrays import Float, Index, Int
 from .._support.running import generator, n_threads
@@ -16,10 +16,12 @@ from ..operators import OrderedSymmetrized, SymmetrizedOperator, symmetrized_in_
 from .components import (
     closed_groups,
     closed_parts,
+    core_points,
+    from_nearest_node,
     mixed_parts,
     part_vectors,
-    parts_of,
     sparse_indicators,
+    walk_parts,
 )
 from .haar import TreeLaplacian
 from .hierarchy import Hierarchy
@@ -28,13 +30,16 @@ from .subspace import Recurrence, Space, Tolerance, amplified, leading_space, re
 
 TOL = 1e-4  # ‖S·v − λ·v‖ that a vector may have without a warning
 _AIM, _FINE_AIM = 1e-5, 1e-7  # the same, that is aimed at; the least where a small gap asks for less
+_EXACT_AIM = 1e-9  # the same, where the inverse of 1 − S is at hand
 _CLOSE_AIM = 1e-6  # where values lie so close that there is no gap
 _SMALL, _GAP, _ANGLE = 5_000, 1e-4, 1e-3  # up to so many points, so large a gap is resolved to such an angle
 _DENSE, _DENSE_TREE = 300, 64  # up to this many points the matrix is made and solved whole; of one tree
 _STEPS = 100
 _GUARDS = 6  # columns beside the wanted ones, and a tenth of these
 _INSIDE = 4  # vectors at least that tell the points of closed parts apart, where there are too many parts
-_GRADED = (1e-8, 1e-6)  # of the last wanted 1 − λ: what smaller ones are raised to; see ``_by_inverse``
+_HIDDEN = 1e-14  # 1 − λ that rounding hides
+_FLOOR = 1e-6  # of the last wanted 1 − λ: the least that the inverse is made with
+_INVERSE = 2.0  # products that the inverse of one tree's 1 − S costs
 _RANDOM_START = 10_000  # points up to which a hierarchy of the links is made only if it is needed
 _SETUP = 100.0  # products that making it costs
 
@@ -54,40 +59,44 @@ def leading_eigenvectors(op: Any, n_vectors: int, random_state: Any = None) -> E
 
     The first pair, 1 and D^(1/2)·1, is known. The others come from one block, so that multiple and close
     eigenvalues are found as others are (``bvdt.walks.subspace``), with a hierarchy of the links as its
-    preconditioner (``bvdt.walks.hierarchy``); for a single tree of the coarsest partition by Lanczos with the
-    inverse of 1 − S. Residuals are computed; one above 1e-4 gives a warning. ``random_state`` draws a start
+    preconditioner (``bvdt.walks.hierarchy``), or for a single tree of the coarsest partition the inverse of
+    1 − S. Residuals are computed; one above 1e-4 gives a warning. ``random_state`` draws a start
     where there are no links to begin with; each vector's entry of largest size is positive.
     """
-    S = symmetrized(op)
+    return _leading(op, symmetrized(op), n_vectors, generator(random_state))
+
+
+def _leading(
+    op: Any, S: SymmetrizedOperator, n_vectors: int, rng: np.random.Generator, detail: bool = False
+) -> Eigenvectors:
+    """Those of S, the walk of ``op`` or of some of its points; ``detail``: see ``_with_detail``."""
     n_points = S.shape[0]
     if not 1 <= n_vectors <= n_points:
         raise ValueError(f"n_vectors needs a number from 1 to {n_points}, the points; got {n_vectors}")
     first = np.sqrt(S.degrees / S.degrees.sum())
-    laplacian = TreeLaplacian.of(op)
-    rng = generator(random_state)
+    points = np.arange(n_points) if S.kept is None else np.flatnonzero(S.kept)
+    laplacian = TreeLaplacian.of(op, S.kept)
     most = max(_DENSE if laplacian is None else _DENSE_TREE, 4 * (n_vectors - 1))
-    if n_vectors == 1 or n_points <= most or laplacian is not None:
-        found = _after_first(S, laplacian, first, n_vectors - 1, rng, most)
-        return _measured(S, _signed(np.column_stack([first, found])), S.degrees)
-    return _Blocks.of(op, S).after(first, n_vectors - 1, rng)
+    if n_vectors == 1:
+        return _measured(S, first[:, None], S.degrees)
+    if len(points) > most and laplacian is None:
+        return _Blocks.of(op, S).after(first, n_vectors - 1, rng, detail)
+    if len(points) <= most or laplacian is None:
+        found = _dense(S, points)[:, : n_vectors - 1]
+    else:
+        found = _by_haar(laplacian, S, points, n_vectors - 1)
+    vectors = np.zeros((n_points, 1 + found.shape[1]))
+    vectors[:, 0], vectors[points, 1:] = first, found
+    return _measured(S, _signed(vectors), S.degrees, n_vectors)
 
 
-def _after_first(
-    S: SymmetrizedOperator,
-    laplacian: TreeLaplacian | None,
-    first: Float,
-    n_vectors: int,
-    rng: np.random.Generator,
-    most: int,
-) -> Float:  # (N, n_vectors)
-    """Leading eigenvectors orthogonal to the first, by dense algebra or by the inverse."""
-    if n_vectors == 0:
-        return np.empty((len(first), 0))
-    if laplacian is None or len(first) <= most:
-        vectors = np.linalg.eigh(S @ np.eye(len(first)) - 2 * np.outer(first, first))[1]
-        return np.asarray(vectors[:, : -n_vectors - 1 : -1])
-    with one_blas_thread():
-        return _by_inverse(laplacian, S, first, n_vectors, rng.normal(size=len(first)))
+def _dense(S: SymmetrizedOperator, points: Index) -> Float:  # (n,) -> (n, n − 1)
+    """Eigenvectors after the first on these points, all others being isolated, by dense algebra."""
+    first = np.sqrt(S.degrees[points] / S.degrees.sum())
+    ends = np.zeros((S.shape[0], len(points)))
+    ends[points, np.arange(len(points))] = 1.0
+    A = np.asarray(S @ ends)[points]
+    return np.asarray(np.linalg.eigh((A + A.T) / 2 - 3 * np.outer(first, first))[1][:, :0:-1])
 
 
 def _signed(vectors: Float) -> Float:
@@ -96,21 +105,31 @@ def _signed(vectors: Float) -> Float:
     return np.asarray(vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0))
 
 
-def _measured(S: Any, vectors: Float, degrees: Float) -> Eigenvectors:
-    """Vectors with their Rayleigh quotients and residuals, in order."""
+def _measured(S: Any, vectors: Float, degrees: Float, n_vectors: int | None = None) -> Eigenvectors:
+    """Vectors with their Rayleigh quotients and residuals, in order.
+
+    ``n_vectors``: so many with those of isolated points, which are eigenvectors of eigenvalue 0.
+    """
+    if n_vectors is not None:
+        ends = np.flatnonzero(degrees == 0)[:n_vectors]
+        alone = np.zeros((len(vectors), len(ends)))
+        alone[ends, np.arange(len(ends))] = 1.0
+        vectors = np.hstack([vectors, alone])
     images = np.asarray(S.dot(vectors))
     values = np.einsum("ij,ij->j", vectors, images)
     residuals = np.linalg.norm(images - vectors * values, axis=0)
-    return _in_order(values, vectors, residuals, degrees)
+    return _in_order(values, vectors, residuals, degrees, n_vectors)
 
 
-def _in_order(values: Float, vectors: Float, residuals: Float, degrees: Float) -> Eigenvectors:
-    """The first, and then the largest values first; warns of a residual above ``TOL``."""
-    order = np.append(0, 1 + np.argsort(-values[1:], kind="stable"))
-    if (worst := float(residuals.max())) > TOL:
+def _in_order(
+    values: Float, vectors: Float, residuals: Float, degrees: Float, n_vectors: int | None = None
+) -> Eigenvectors:
+    """The first, and then the largest values first, so many; warns of a residual above ``TOL``."""
+    order = np.append(0, 1 + np.argsort(-values[1:], kind="stable"))[:n_vectors]
+    if (worst := float(residuals[order].max())) > TOL:
         from sklearn.exceptions import ConvergenceWarning  # here, so that ``import bvdt`` stays light
 
-        at = int(np.flatnonzero(order == residuals.argmax())[0])
+        at = int(residuals[order].argmax())
         text = f"eigenvectors need residuals of at most {TOL:g}; that of number {at} is {worst:.2g}"
         warnings.warn(text, ConvergenceWarning, stacklevel=4)
     return Eigenvectors(values[order], vectors[:, order], residuals[order], degrees)
@@ -147,27 +166,27 @@ class _Blocks:
         return Hierarchy.of(self.op, self.S, self.order)
 
     @cached_property
-    def part(self) -> Index | None:  # (N,)
+    def part(self) -> Index:  # (N,)
         """Number of each point's part, points in the order."""
-        part = parts_of(self.op)
-        return None if part is None else part[self.order]
+        return walk_parts(self.op, self.S)[self.order]
 
     @cached_property
     def root(self) -> Float:  # (N,)
         """√D, points in the order."""
         return np.sqrt(self.S.degrees[self.order])
 
-    def after(self, first: Float, n_vectors: int, rng: np.random.Generator) -> Eigenvectors:
+    def after(self, first: Float, n_vectors: int, rng: np.random.Generator, detail: bool) -> Eigenvectors:
         """The first vector and the leading ones orthogonal to it."""
         with one_blas_thread():
             known = first[self.order][:, None]
             start = self.start(n_guarded(n_vectors, len(self.order)), rng)
             space = self.leading(known, n_vectors, start, self._aim(n_vectors))
+            vectors = _with_detail(space, n_vectors, rng) if detail else space.vectors[:, :n_vectors]
             image = self.ordered.dot(known)
             value = float(known[:, 0] @ image[:, 0])
             found = _in_order(
                 np.append(value, space.values[:n_vectors]),
-                _signed(np.column_stack([known, space.vectors[:, :n_vectors]])),
+                _signed(np.column_stack([known, vectors])),
                 np.append(np.linalg.norm(image - value * known), space.residuals[:n_vectors]),
                 self.S.degrees,
             )
@@ -240,6 +259,19 @@ class _Blocks:
         return out
 
 
+def _with_detail(space: Space, n_vectors: int, rng: np.random.Generator) -> Float:  # (N, n_vectors)
+    """The leading vectors, those of closed parts moved along the next ones by half of their tolerance.
+
+    They are constant on a part, whatever groups it holds; the next ones tell these apart.
+    """
+    values, leading, guards = space.values, space.vectors[:, :n_vectors], space.vectors[:, n_vectors:]
+    gaps = np.maximum(values[:n_vectors] - values[n_vectors:, None], 1e-300)  # (guards, n_vectors)
+    sizes = np.minimum(_ANGLE, _AIM / gaps) / 2 / np.sqrt(max(len(gaps), 1))
+    sizes[:, values[:n_vectors] < 1 - _AIM] = 0.0
+    moved = leading + guards @ (sizes * rng.choice([-1.0, 1.0], gaps.shape))
+    return np.asarray(moved / np.linalg.norm(moved, axis=0))
+
+
 def _gap_aim(values: Float, lengths: Float, n_vectors: int) -> Float:  # (b,) ×2 -> (b,)
     """Residuals at which the space up to the last gap among the wanted ones is in place by ``_ANGLE``.
 
@@ -272,39 +304,54 @@ def n_guarded(n_vectors: int, n_points: int) -> int:
     return min(n_vectors + _GUARDS + n_vectors // 10, n_points // 3)
 
 
-def _by_inverse(
-    laplacian: TreeLaplacian, S: SymmetrizedOperator, first: Float, n_vectors: int, start: Float
-) -> Float:  # (N, k)
-    """Eigenvectors after the first, by Lanczos on Π·√D·L⁺·√D·Π, whose eigenvalues are 1/(1 − λ).
+def _by_haar(
+    laplacian: TreeLaplacian, S: SymmetrizedOperator, points: Index, n_vectors: int
+) -> Float:  # (n, k)
+    """Eigenvectors after the first on the tree's points, from the Haar functions of the least 1 − λ.
 
     A small bandwidth makes groups that are left with probabilities like e^(−500): eigenvalues with 1 − λ from
     1e-250 to 1 in one matrix, all of them 1 in floating point. Each Haar function's own 1 − λ,
-    ν_P/(mean of D over h_P²), tells which are the leading ones. Those that are far smaller than the last
-    wanted one are raised to a millionth of it and below, in their order: λ does not change, nor the space
-    that the vectors span, but for about a millionth, and Lanczos sees them all.
+    ν_P/(mean of D over h_P²), tells which come first. Those that rounding hides are eigenvectors as they are,
+    made orthogonal in their order; the others are found by one block with the inverse of 1 − S (theory: The
+    Haar Laplacian of one tree) as its preconditioner.
     """
-    k, root, threads = n_vectors, np.sqrt(S.degrees), n_threads(S.operator.n_jobs)
-    spread = laplacian.mean_over_haar(S.degrees)
+    degrees, threads = S.degrees[points], n_threads(S.operator.n_jobs)
+    root = np.sqrt(degrees)[:, None]
+    spread = laplacian.mean_over_haar(degrees)
     gaps = laplacian.eigenvalues / spread  # 1 − λ
     ascending = np.argsort(gaps, kind="stable")
-    last = max(float(gaps[ascending[k - 1]]), 1e-290)
-    scaled = np.maximum(gaps / last, 1.0)
-    leading = gaps[ascending[:k]] / last
-    tiny = leading < _GRADED[1]
-    leading[tiny] = np.geomspace(*_GRADED, np.count_nonzero(tiny))
-    scaled[ascending[:k]] = leading
-    product, diagonal = laplacian.inverse(scaled * spread)
+    n_hidden = min(int(np.count_nonzero(gaps < _HIDDEN)), n_vectors)
+    n_columns = n_guarded(n_vectors - n_hidden, len(points))
+    functions = root * laplacian.functions(ascending[: n_hidden + n_columns])
+    known = np.linalg.qr(np.column_stack([root, functions[:, :n_hidden]]))[0]
+    if n_hidden == n_vectors:
+        return np.asarray(known[:, 1:])
+    product, diagonal = laplacian.inverse(np.maximum(gaps, _FLOOR * gaps[ascending[n_vectors - 1]]) * spread)
 
-    def apply(v: Float) -> Float:  # (N,) -> (N,)
-        v = root * (v - first * (first @ v))
-        out = np.empty((len(v), 1))
-        product.apply(v[:, None], out, False, threads)
-        v = root * (out[:, 0] + diagonal * v)
-        return v - first * (first @ v)
+    def precondition(R: Float) -> Float:
+        R = np.ascontiguousarray(root * R)
+        out = np.empty_like(R)
+        product.apply(R, out, False, threads)
+        return np.asarray(root * (out + diagonal[:, None] * R))
 
-    inverse = LinearOperator(S.shape, matvec=apply, dtype=np.float64)
-    values, vectors = eigsh(inverse, k, which="LA", v0=start, ncv=min(len(first), 2 * k + 20), tol=1e-8)
-    return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
+    def times(V: Float) -> Float:
+        whole = np.zeros((S.shape[0], V.shape[1]))
+        whole[points] = V
+        return np.asarray(S.dot(whole))[points]
+
+    with one_blas_thread():
+        space = leading_space(
+            times,
+            functions[:, n_hidden:],
+            n_vectors - n_hidden,
+            n_columns,
+            precondition=precondition,
+            tol=_EXACT_AIM,
+            max_steps=_STEPS,
+            known=known,
+            cycle=_INVERSE,
+        )
+    return np.column_stack([known[:, 1:], space.vectors[:, : n_vectors - n_hidden]])
 
 
 def diffusion_coordinates(
@@ -317,24 +364,42 @@ def diffusion_coordinates(
     has more closed parts than there are coordinates, all mixtures of the parts' vectors are eigenvectors of
     eigenvalue 1; those taken give every part a place of its own (``mixed_eigenvectors``).
     """
-    rng = generator(random_state)
-    found = mixed_eigenvectors(op, n_components, rng) or leading_eigenvectors(op, n_components + 1, rng)
-    psi = found.vectors[:, 1:] * np.sqrt(found.degrees.sum() / found.degrees)[:, None]
-    return psi * np.maximum(found.values[1:], 0.0) ** time, found
+    rng, S = generator(random_state), symmetrized(op)
+    S, kept = _on_core(op, S, n_components + 1)
+    found = mixed_eigenvectors(op, n_components, rng, S) or _leading(op, S, n_components + 1, rng, True)
+    degrees = np.where(found.degrees > 0, found.degrees, 1.0)
+    psi = found.vectors[:, 1:] * np.sqrt(found.degrees.sum() / degrees)[:, None]
+    psi *= np.maximum(found.values[1:], 0.0) ** time
+    if kept is not None:
+        psi = from_nearest_node(op.tree, psi, kept)
+    return np.asarray(psi), found
 
 
-def mixed_eigenvectors(op: Any, n_components: int, rng: np.random.Generator) -> Eigenvectors | None:
+def _on_core(
+    op: Any, S: SymmetrizedOperator, n_groups: int
+) -> tuple[SymmetrizedOperator, NDArray[np.bool_] | None]:
+    """S of the points that may be in one of so many groups, and these; None for all points."""
+    if getattr(op, "tree", None) is None:
+        return S, None
+    kept = core_points(walk_parts(op, S), S, n_groups)
+    if kept.all() or kept.sum() <= n_groups:
+        return S, None
+    return S.restricted(kept), kept
+
+
+def mixed_eigenvectors(
+    op: Any, n_components: int, rng: np.random.Generator, S: SymmetrizedOperator
+) -> Eigenvectors | None:
     """Eigenvectors of 1 within half of ``TOL`` that tell all closed parts apart; None where parts are fewer.
 
     Each part has one place of its own. Inside it, the leading vectors that are 0 on average over every part
     are added, μ their eigenvalue, at a size of at most ``TOL``/(1 − μ): so residuals stay below ``TOL``, and
     what a part nearly falls into is the further apart the more it does.
     """
-    part = parts_of(op)
-    if part is None or part.max() + 1 <= n_components + 1:
+    blocks = _Blocks.of(op, S)
+    part = blocks.part
+    if part.max() + 1 <= n_components + 1:
         return None
-    blocks = _Blocks.of(op, symmetrized(op))
-    part = part[blocks.order]
     if not closed_parts(blocks.ordered, part, TOL / 4):
         return None
     root = blocks.root / np.linalg.norm(blocks.root)
@@ -362,7 +427,6 @@ def _inside_parts(
     One smooth one per coordinate, of equal size in all parts; then the leading ones, which lie where a part
     nearly falls apart: as many as coordinates, and 4 at least.
     """
-    assert blocks.part is not None
     part, n_points = blocks.part, len(blocks.order)
     known = sparse_indicators(part, blocks.root)
     n_vectors = min(max(n_components, _INSIDE), (n_points - known.shape[1]) // 4)
@@ -382,15 +446,33 @@ def _roughly(values: Float, lengths: Float) -> Float:  # (b,) ×2 -> (b,)
     return np.maximum(10 * TOL, (1 - values) / 20)
 
 
-def cluster_coordinates(op: Any, n_clusters: int, random_state: Any = None) -> Float:  # (N, k)
+def cluster_coordinates(
+    op: Any, n_clusters: int, random_state: Any = None, among: NDArray[np.bool_] | None = None
+) -> tuple[Float, NDArray[np.bool_] | None]:  # (N, k), (N,)
     """The leading eigenvectors of S with every row scaled to length 1 (Ng, Jordan and Weiss 2002).
 
     Where the walk has at least as many closed parts as clusters, those of the strongest links count as one.
+    Outliers and isolated points are left out of S (``core_points``): the mask says who is in, None for all.
+    ``among`` (N,) are the points to begin with.
     """
-    group = closed_groups(op, n_clusters, TOL / 4)
+    S = symmetrized(op)
+    S, kept = _on_core(op, S if among is None else S.restricted(among), n_clusters)
+    group = closed_groups(S, walk_parts(op, S), n_clusters, TOL / 4)
     if group is not None:
-        return np.eye(n_clusters)[group]
-    vectors = leading_eigenvectors(op, n_clusters, random_state).vectors
+        return np.eye(n_clusters)[group], kept
+    return unit_rows(_leading(op, S, n_clusters, generator(random_state)).vectors), kept
+
+
+def cluster_spectrum(
+    op: Any, n_vectors: int, random_state: Any = None
+) -> tuple[Eigenvectors, NDArray[np.bool_] | None]:
+    """The eigenvectors from which the number of clusters is chosen, and who is in, as above."""
+    S, kept = _on_core(op, symmetrized(op), n_vectors)
+    return _leading(op, S, n_vectors, generator(random_state)), kept
+
+
+def unit_rows(vectors: Float) -> Float:  # (N, k)
+    """Every row scaled to length 1; rows of zeros stay."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0))
 

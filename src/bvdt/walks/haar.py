@@ -9,7 +9,7 @@ eigenvectors: for a node P with children A and B
 where e_P, a row's probability of leaving P, is Σ w_parent(C)·|sibling of C| over P and the nodes above it but
 the root. The one left is the constant, ν = 0. Hence L⁺ = Σ_P h_P·h_Pᵀ/(ν_P·‖h_P‖²), which in its turn has one
 value for all pairs that meet first at P: a product with it is a product of the walk's own kind and a
-diagonal. Not in the paper; it makes shift-and-invert Lanczos, at the shift 1, as cheap as Lanczos itself.
+diagonal. Not in the paper; it is the preconditioner of the walk's eigenvectors.
 """
 
 from __future__ import annotations
@@ -34,13 +34,21 @@ class TreeLaplacian:
     weight: Float  # (N − 1,) w_P
 
     @classmethod
-    def of(cls, op: Any) -> TreeLaplacian | None:
-        """That of an operator; None if it is not a single tree's coarsest one."""
+    def of(cls, op: Any, kept: NDArray[np.bool_] | None = None) -> TreeLaplacian | None:
+        """That of an operator; None if it is not a single tree's coarsest one.
+
+        ``kept`` (N,): of the walk on some points, in their numbers, whose tree lacks the others.
+        """
         if not isinstance(op, TransitionOperator) or not op.partition.is_coarsest:
             return None
-        q = np.append(0.0, op._q)  # by node
-        inner = op.tree.left >= 0
-        return cls(op.tree, (q[op.tree.left[inner]] + q[op.tree.right[inner]]) / 2)
+        tree, q = op.tree, np.append(0.0, op.block_values)  # by node
+        weight = (q[tree.left] + q[tree.right]) / 2  # −1, the last one, of a leaf: not used
+        if kept is None:
+            return cls(tree, weight[tree.left >= 0])
+        size = tree.counts(kept)
+        here = np.where(tree.left < 0, size > 0, (size[tree.left] > 0) & (size[tree.right] > 0))
+        order = (np.cumsum(kept) - 1)[tree.order[kept[tree.order]]]
+        return cls(Tree.from_sizes(size[here], order), weight[here & (tree.left >= 0)])
 
     @cached_property
     def _children(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -68,6 +76,18 @@ class TreeLaplacian:
             total = total + total[ancestor]
             ancestor = ancestor[ancestor]
         return total
+
+    def functions(self, chosen: NDArray[Any]) -> Float:  # (m,) -> (N, m)
+        """Some of the h_P, scaled to length 1; numbers count internal nodes in pre-order."""
+        nodes, found = (
+            np.flatnonzero(self.tree.left >= 0)[chosen],
+            np.zeros((self.tree.n_points, len(chosen))),
+        )
+        for column, node in enumerate(nodes):
+            one, other = (self.tree.members(child) for child in (self.tree.left[node], self.tree.right[node]))
+            found[one, column], found[other, column] = 1 / len(one), -1 / len(other)
+            found[:, column] /= np.sqrt(1 / len(one) + 1 / len(other))
+        return found
 
     def mean_over_haar(self, diagonal: Float) -> Float:  # (N,) -> (N − 1,)
         """h_Pᵀ·diag·h_P / ‖h_P‖²."""

@@ -19,15 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float, Index
-from ..operators import WalkOperator
-from .components import indicators, separate_parts
+from ..operators import SymmetrizedOperator, WalkOperator
+from .components import sparse_indicators, walk_parts
 from .inputs import symmetrized, warn_unconverged
 from .solving import solve_singular, solve_spread
 
 MBO_STEPS = 10  # projections to classes of the given sizes
 MBO_ALPHA = 0.9  # of a step of diffusion between two of them: time α/(1 − α) = 9
 _MBO_TOL = 1e-2
-_SINGLE = 1e-4  # tolerance from which on single precision is enough
 _VOLUME_STEPS, _VOLUME_LEAST, _VOLUME_MOST = 100, 0.5, 2.0
 
 
@@ -39,15 +38,11 @@ def poisson_potential(
     ``Y0`` holds the labels' weights, one column per class, rows of 0 for the unlabelled.
     """
     S = symmetrized(M)
-    part = separate_parts(M, S)
+    part = walk_parts(M, S)
     linked = S.degrees > 0
     root = np.sqrt(np.where(linked, S.degrees, 1.0))[:, None]
-    null = indicators(part, np.sqrt(S.degrees), least=1e-150)
-    B = _sources(Y0, part)
-    B[~linked] = 0.0  # without links there is no potential
-    B /= root
-    if tol >= _SINGLE and isinstance(M, WalkOperator):
-        S, B = symmetrized(M.astype(np.float32)), B.astype(np.float32)
+    null = sparse_indicators(part, np.sqrt(S.degrees))
+    B = _sources(_linked(S, Y0), part) / root
     V, products = solve_singular(S, B, null, tol=tol, max_products=max_products)
     if products >= max_products:
         warn_unconverged("Poisson learning", max_products, tol)
@@ -61,10 +56,30 @@ def poisson_scores(
     potentials.
 
     The order of the classes is that of the potentials. A part has scores only for the classes that it has
-    labels of, and a part without labels has none.
+    labels of; one without labels has the scores of the parts that it is linked with, however weakly.
     """
     U, part, products = poisson_potential(M, Y0, tol=tol, max_products=max_products)
-    return _scores_of(U, _present(Y0, part)), products
+    S = symmetrized(M)
+    return _extended(S, _scores_of(U, _present(_linked(S, Y0), part)), Y0), products
+
+
+def _linked(S: SymmetrizedOperator, Y0: Float) -> Float:  # (N, k)
+    """The labels of points with links: without links there is no potential."""
+    return np.where(S.degrees[:, None] > 0, Y0, 0.0)
+
+
+def _extended(S: SymmetrizedOperator, scores: Float, Y0: Float) -> Float:  # (N, k) ×2 -> (N, k)
+    """Scores with those of parts without labels, by their links with others, and of isolated points: their
+    labels, or what their rows of the walk lead to."""
+    reached = scores.any(axis=1)
+    if (S.degrees[~reached] > 0).any():
+        from_others = np.asarray(S.mean_with_transpose(scores))[~reached]
+        peak = from_others.max(axis=1, keepdims=True)
+        scores[~reached] = from_others / np.where(peak > 0, peak, 1.0)
+    S.extended(scores)
+    given = S.isolated[Y0[S.isolated].any(axis=1)]
+    scores[given] = Y0[given] / Y0[given].max(axis=1, keepdims=True)
+    return scores
 
 
 def poisson_mbo_scores(
@@ -86,21 +101,21 @@ def poisson_mbo_scores(
     """
     shares = np.asarray(Y0.sum(axis=0) / Y0.sum() if shares is None else shares)
     U, part, products = poisson_potential(M, Y0, tol=tol, max_products=max_products)
-    single = isinstance(M, WalkOperator)
-    S, present = symmetrized(M.astype(np.float32) if single else M), _present(Y0, part)
+    S = symmetrized(M.astype(np.float32) if isinstance(M, WalkOperator) else M)
+    Y, present = _linked(S, Y0), _present(_linked(S, Y0), part)
     root = np.sqrt(np.where(S.degrees > 0, S.degrees, 1.0))[:, None]
     time = MBO_ALPHA / (1 - MBO_ALPHA)
-    source = time * _sources(Y0, part) / root
-    labelled = Y0.any(axis=1)
+    source = time * _sources(Y, part) / root
+    labelled = Y.any(axis=1)
     scores, V = _scores_of(U, present), None
     for _ in range(MBO_STEPS):
         taken = np.eye(Y0.shape[1])[(scores * volume_weights(scores, shares)).argmax(axis=1)]
-        taken[labelled] = Y0[labelled] / Y0[labelled].sum(axis=1, keepdims=True)
+        taken[labelled] = Y[labelled] / Y[labelled].sum(axis=1, keepdims=True)
         taken *= present
         V, more = solve_spread(S, (root * taken + source).astype(S.dtype), MBO_ALPHA, tol=_MBO_TOL, start=V)
         scores = np.maximum(V / root, 0.0) * present
         products += more
-    return scores * volume_weights(scores, shares), products
+    return _extended(S, scores, Y0) * volume_weights(scores, shares), products
 
 
 def volume_weights(scores: Float, shares: Float) -> Float:  # (N, k), (k,) -> (k,)

@@ -161,14 +161,18 @@ def label_scores(
         return put_back(Z, rows, walk.n_jobs).reshape(Y0.shape), steps
     # y = √D·z makes the symmetrised step z ← α·D⁻¹·W·z + (1 − α)·z⁰, W = (M + Mᵀ)/2: one scaling less.
     # A point without links, of degree 0, keeps (1 − α)·y⁰.
-    S, order = ordered(symmetrized(M))
+    whole = symmetrized(M)
+    S, order = ordered(whole)
+    clamped = fixed
     if order is not None:
         columns, fixed = columns[order], fixed[order]
     degree = np.where(S.degrees > 0, S.degrees, 1.0)[:, None]
     root = np.sqrt(degree)
     Z, steps = _iterate(S.mean_with_transpose, columns / root, alpha / degree, root, fixed, alpha, stop)
     Z *= root
-    return put_back(Z, order, jobs_of(S)).reshape(Y0.shape), steps
+    Z = whole.extended(put_back(Z, order, jobs_of(S)), alpha, Y0.reshape(n_points, -1))
+    Z[clamped] = Y0.reshape(n_points, -1)[clamped]
+    return Z.reshape(Y0.shape), steps
 
 
 def _spread(
@@ -181,9 +185,11 @@ def _spread(
     would stop at, it is solved further: many tiny residuals are short in length, but not in sum.
     """
     F, products, share = None, 0, tol
-    S, order = ordered(symmetrized(M))
+    whole = symmetrized(M)
+    S, order = ordered(whole)
     if alpha <= LARGEST:
-        return spread_by_steps(S, order, LabelRows.of(Y0), alpha, n_iter, tol)
+        F, products = spread_by_steps(S, order, LabelRows.of(Y0), alpha, n_iter, tol)
+        return whole.extended(F, alpha, Y0), products
     Y0 = Y0.toarray() if sparse.issparse(Y0) else np.ascontiguousarray(Y0)
     n_jobs = jobs_of(S)
     while True:
@@ -192,12 +198,12 @@ def _spread(
         del B  # it was used up
         F, change = _step(S, np.maximum(F, 0.0, out=F), Y0, order, alpha)
         products += more + 1
-        if change <= tol:
-            return put_back(F, order, n_jobs), products
-        if products >= n_iter - 1:
+        if change > tol and products >= n_iter - 1:
             warn_unconverged("label propagation", n_iter, tol)
-            return put_back(F, order, n_jobs), products
-        share /= 10
+        elif change > tol:
+            share /= 10
+            continue
+        return whole.extended(put_back(F, order, n_jobs), alpha, Y0), products
 
 
 def _step(S: Any, F: Float, Y0: Float, order: Int | None, alpha: float) -> tuple[Float, float]:

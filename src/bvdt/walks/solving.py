@@ -59,18 +59,18 @@ def solve_for(
 def solve_singular(
     S: Any,
     B: NDArray[Any],
-    null: NDArray[Any],
+    null: Any,
     *,
     tol: float = 1e-4,
     max_products: int = 500,
 ) -> tuple[NDArray[Any], int]:  # (N, m), products
     """V with (I − S)·V = B, orthogonal to the columns of ``null``, and the products it took.
 
-    ``null`` (N, c) has orthonormal columns that span the null space of I − S. What B has of them is taken
-    off: the result is the pseudo-inverse's.
+    ``null`` (N, c), an array or sparse matrix, has orthonormal columns that span the null space of I − S.
+    What B has of them is taken off: the result is the pseudo-inverse's.
     """
     B = _columns(B)
-    null = np.asarray(null, B.dtype)
+    null = null.astype(B.dtype)
     S, order = ordered(S)
     right = _without(B, null)
     right = right if order is None else right[order]
@@ -123,7 +123,7 @@ def jobs_of(S: Any) -> int | None:
     return getattr(S.operator, "n_jobs", None) if isinstance(S, SymmetrizedOperator) else None
 
 
-def _without(V: NDArray[Any], null: NDArray[Any]) -> NDArray[Any]:
+def _without(V: NDArray[Any], null: Any) -> NDArray[Any]:
     """V less its part along the orthonormal columns of ``null``."""
     return np.asarray(V - null @ (null.T @ V))
 

@@ -39,7 +39,8 @@ _GROWTH = 24.0  # e-folds of rounding errors, see ``_most``
 _LOWEST = -1.0  # eigenvalue of S
 _BEST_RATE = 0.25  # per step, of the preconditioner, at any gap
 _MARGIN = 2.0  # e-folds more than needed, rather than one more step
-_CYCLE = 16.0  # products that a preconditioner's cycle costs
+CYCLE = 16.0  # products that a multigrid cycle costs
+_FILLS = 3  # of a start whose columns are dependent, by random ones
 _FIRST_EDGE, _FIRST_DEGREE = 0.5, 20  # of the polynomial that makes a start of random columns
 
 
@@ -65,16 +66,17 @@ def leading_space(
     known: Any = None,
     setup: float = 0.0,
     recur: Recurrence | None = None,
+    cycle: float = CYCLE,
 ) -> Space:
     """The leading ``n_columns`` Ritz pairs from the best of ``start`` until ``n_wanted`` residuals are ≤ tol.
 
     The others are guards: they hold what lies close below the last wanted one. ``known`` (N, c), an array or
     sparse matrix with orthonormal columns, is kept out: the space is the leading one orthogonal to it.
     ``precondition`` may give None where it has nothing to give; ``setup``: products that its first use costs.
-    ``recur``: the product's recurrence, if there is a faster one.
+    ``recur``: the product's recurrence, if there is a faster one. ``cycle``: products that a use costs.
     """
     recur = recurrence(product) if recur is None else recur
-    V = _orthogonal_to(None, known, start)
+    V = _basis(start, known, n_columns)
     AV = product(V)
     values, turn = _descending(V.T @ AV)
     b = min(n_columns, len(values))
@@ -90,7 +92,7 @@ def leading_space(
         if steps == max_steps or not going[:n_wanted].any():
             return Space(values, np.ascontiguousarray(V[:, :b]), lengths, steps)
         steps += 1
-        degree = _degree(values, n_wanted, float((lengths / aim)[:n_wanted].max()), setup)
+        degree = _degree(values, n_wanted, float((lengths / aim)[:n_wanted].max()), setup, cycle)
         going = slice(None) if going.all() else going  # which copies nothing
         R, W = R[:, going], None
         if precondition is not None and degree is None:
@@ -149,7 +151,7 @@ def _lengths(R: Float) -> Float:  # (N, m) -> (m,)
     return np.asarray(np.sqrt(np.einsum("ij,ij->j", R, R)))
 
 
-def _degree(values: Float, n_wanted: int, ratio: float, setup: float) -> int | None:
+def _degree(values: Float, n_wanted: int, ratio: float, setup: float, cycle: float) -> int | None:
     """Of the polynomial that is to shorten the longest residual by ``ratio``; None where cycles cost less.
 
     Both are judged by the factor that is expected for the last wanted vector beside the last of all.
@@ -160,7 +162,7 @@ def _degree(values: Float, n_wanted: int, ratio: float, setup: float) -> int | N
     root = np.sqrt(gap / max(edge, 1e-300))
     per_cycle = -np.log(max((1 - root) / (1 + root), _BEST_RATE)) if root > 1e-9 else 1e-9
     needed = np.log(max(ratio, 2.0))
-    if needed / per_product > needed / per_cycle * _CYCLE + setup:
+    if needed / per_product > needed / per_cycle * cycle + setup:
         return None
     return int(np.clip(np.ceil((needed + _MARGIN) / per_product), DEGREES[0], _most(values, n_wanted)))
 
@@ -253,6 +255,19 @@ def _orthogonal_to(V: Float | None, known: Any, W: Float) -> Float:
         if least * float((lengths / np.maximum(before, 1e-300)).min(initial=1.0)) > _SOUND:
             break
     return W
+
+
+def _basis(start: Float, known: Any, n_columns: int) -> Float:  # (N, m) -> (N, at least n_columns)
+    """An orthonormal basis of the start outside the known columns, filled up where that has too few."""
+    n_points = len(start)
+    n_columns = min(n_columns, n_points - (0 if known is None else known.shape[1]))
+    V, rng = _orthogonal_to(None, known, start), np.random.default_rng(0)
+    for _ in range(_FILLS):
+        if V.shape[1] >= n_columns:
+            break
+        more = rng.normal(size=(n_points, n_columns - V.shape[1]))
+        V = np.column_stack([V, _orthogonal_to(V, known, more)])
+    return V
 
 
 def _directions(best: Float, b: int) -> Float:  # (m, b) -> (m, at most b)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .table import Batch, Table, given, is_number
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
 
 
 @dataclass(frozen=True)
@@ -90,12 +93,23 @@ def choose(
     texts = [index for index in wordy if not numeric or _is_prose(first.column(index))]
     if named or texts:
         chosen = named[0] if named else max(texts, key=lambda index: lengths[index])
+        _refuse_commas(table, first, chosen)
         return Roles(id_at, label_at, chosen, [])
     if not rest:
         raise ValueError(
             f"{table.path} has no column of text or numbers beside the id and the labels; add one"
         )
     return Roles(id_at, label_at, None, numeric)
+
+
+def _refuse_commas(table: Table, first: Batch, column: int) -> None:
+    """ValueError where what was taken for texts are numbers with a decimal comma."""
+    filled = [cell for cell in first.column(column) if not is_blank(cell)]
+    if filled and all(isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell.strip()) for cell in filled):
+        raise ValueError(
+            f'{table.path} has numbers with a decimal comma in column "{table.columns[column]}", such as '
+            f"{filled[0].strip()!r}; write them with a point, or name the column of texts by --text"
+        )
 
 
 def find_id(columns: list[str]) -> int | None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._support import memory
 from .columns import Roles, take
+from .encoding import refuse_streams
 from .folder import folder_labels, read_folder
 from .formats import MATRICES, open_table, refuse, suffix_of, table_suffixes
 from .labels import Keyed, read_labels, suspicious
@@ -68,6 +69,7 @@ def read_documents(
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(errno.ENOENT, "there is no such file or folder", str(path))
+    refuse_streams(path)
     suffix = suffix_of(path)
     if path.is_dir():
         documents, known = _from_folder(path, text, id, labels, encoding, missing)
@@ -122,7 +124,7 @@ def _from_table(
             f'{path} has no text: column "{table.columns[roles.text or 0]}" is blank in every row'
         )
     id_name = None if roles.id is None else table.columns[roles.id]
-    return documents, Keyed(path, ids, id_name) if from_file else None
+    return documents, Keyed(path, ids, id_name, texts=documents.texts) if from_file else None
 
 
 def _choices(table: Table, roles: Roles, text: str | None) -> list[str]:

@@ -19,9 +19,18 @@ CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
 
 def open_bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
     """The file's bytes; a name that ends in .gz is unpacked."""
+    refuse_streams(path)
     if path.suffix.lower() == ".gz":
         return _Unpacked(path, "rb")
     return open(path, "rb")
+
+
+def refuse_streams(path: Path) -> None:
+    """ValueError for a pipe, a terminal or a socket, which can be read once only, or never end."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ValueError(
+            f"{path} needs to be a file, as it is read more than once; write the stream to one first"
+        )
 
 
 class TooLargeError(ValueError):

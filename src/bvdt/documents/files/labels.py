@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from .columns import as_string, find_id, labels_of
-from .encoding import find_encoding, open_text
+from .encoding import find_encoding, open_text, refuse_streams
 from .formats import DELIMITED, open_table, suffix_of, table_suffixes
 from .matrices import as_strings, load_arrays
 from .sessions import SUFFIXES as SESSIONS
-from .sessions import session_labels
+from .sessions import refuse_other_texts, session_labels
 from .table import Batch, Table, given, is_number
 
 NAMES = ("label", "labels", "class", "category", "target", "topic", "y")
@@ -29,6 +29,7 @@ class Keyed:
     ids: list[str]
     id_name: str | None
     width: int | None = None  # of a matrix, for a hint when it has been given on its side
+    texts: list[str] | None = None
 
 
 def read_labels(
@@ -40,6 +41,7 @@ def read_labels(
     ending with one label per line (a blank line: not labelled) and a one-dimensional .npy go by order. A
     session of ``bvdt label`` has the ids of its documents.
     """
+    refuse_streams(path)
     suffix = suffix_of(path)
     if suffix == ".npy":
         return _in_order(path, _from_npy(path), to, missing), []
@@ -157,7 +159,9 @@ def _by_id(table: Table, to: Keyed, missing: str | None) -> Labels:
 def _from_session(path: Path, to: Keyed) -> Labels:
     rows = _positions(to, path)
     labels: Labels = [None] * len(to.ids)
-    for name, label in session_labels(path).items():
+    found, decided = session_labels(path)
+    refuse_other_texts(path, decided, to.path, to.ids, to.texts)
+    for name, label in found.items():
         if name not in rows:
             raise ValueError(
                 f'{path} has a label for "{name}", which is not in {to.path}; its ids are like "{to.ids[0]}"'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import math
@@ -41,6 +42,18 @@ def write_table(
         else:
             _write_delimited(file, _without_formulas(path, lists, escape_formulas), DELIMITERS[suffix])
     return None
+
+
+def csv_text(columns: Mapping[str, list[Any]]) -> str:
+    """The columns as ``write_table`` writes them to a .csv, formulas as they are."""
+    text = io.StringIO(newline="")
+    _write_delimited(text, columns, ",")
+    return text.getvalue()
+
+
+def warn_of_formulas(path: Path, columns: Mapping[str, list[Any]]) -> None:
+    """A warning that names the first text which a spreadsheet would run as a formula."""
+    _without_formulas(path, columns, False)
 
 
 def check_table(path: str | Path) -> None:

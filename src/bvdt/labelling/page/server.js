@@ -1,6 +1,15 @@
 // Requests to the server, with the token behind the # of the address, and its stream of events.
-const token = decodeURIComponent(location.hash.slice(1)) || sessionStorage.getItem("bvdt-token") || "";
+// A code that serves once stands there where bvdt itself opened the browser: process lists show addresses.
+const given = decodeURIComponent(location.hash.slice(1));
+const token = await exchanged(given) || sessionStorage.getItem("bvdt-token") || "";
 if (token) sessionStorage.setItem("bvdt-token", token);
+
+async function exchanged(code) {
+  if (!code.startsWith("once-")) return code;
+  history.replaceState(null, "", location.pathname);
+  const response = await fetch("/token", { headers: { "X-Bvdt-Once": code }, cache: "no-store" });
+  return response.ok ? response.text() : "";
+}
 
 export function newId() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
