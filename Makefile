@@ -6,28 +6,40 @@ EXTRAS := plot,parquet,app,dask,test,lint,docs
 CXX_FILES := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
 SOURCES := pyproject.toml constraints.txt requirements.lock CMakeLists.txt $(filter-out cpp/tests/%,$(CXX_FILES))
 
-CMAKE = $(or $(shell command -v cmake),$(BIN)/cmake)
+CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
+TOGETHER = -n auto --dist worksteal
 
-.PHONY: install demo test test-cpp test-fast test-random test-oldest wheel-test coverage lint format sanitize fuzz \
-	fuzz-sanitize bench bench-quick bench-embedding bench-maps bench-neighbours docs clean
+.PHONY: install demo check test test-fast test-simd test-random test-cpp test-oldest wheel-test coverage lint format \
+	sanitize fuzz fuzz-sanitize bench bench-quick bench-embedding bench-maps bench-neighbours docs clean
 install: $(VENV)/.installed
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(VENV)/bin/python $(SOURCES)
-	.ci/install $(VENV) $(EXTRAS) -e .
+	.ci/install $(VENV) requirements.lock $(EXTRAS)
+	touch $@ $(VENV)/.for-the-demo
+
+$(VENV)/.for-the-demo: $(VENV)/bin/python $(SOURCES)
+	.ci/install $(VENV) .ci/demo.lock app
 	touch $@
 
-demo: install
+# In .venv, with what it needs and no more; where everything is installed, with that.
+demo: $(if $(wildcard $(VENV)/.installed),install,$(VENV)/.for-the-demo)
 	$(BIN)/bvdt demo
 
-test: install
-	HYPOTHESIS_PROFILE=fixed $(BIN)/python -m pytest -n auto
+# Before a commit: lint and the quick tests.
+check: lint test-fast
 
-# What finishes within a minute on two cores, while one works.
+test: install
+	HYPOTHESIS_PROFILE=fixed $(BIN)/python -m pytest $(TOGETHER)
+
 test-fast: install
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest $(TOGETHER) -m "not slow"
+
+# The tests of the kernels under every SIMD level that this machine has, but for the one that it takes of itself.
+test-simd: install
+	VENV=$(VENV) .ci/test-simd
 
 # Other examples than the gate's, 10 000 per property: hours.
 test-random: install
@@ -35,14 +47,13 @@ test-random: install
 
 # The kernels without Python, against slow twins; needs doctest (Debian: doctest-dev), and says so without it.
 test-cpp: install
-	command -v $(CMAKE) >/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt cmake
-	$(CMAKE) -S . -B build/cpp-tests -DCMAKE_BUILD_TYPE=Release -DBVDT_PYTHON=OFF -DBVDT_TESTS=ON
-	$(CMAKE) --build build/cpp-tests --parallel 2
-	build/cpp-tests/cpp/tests/bvdt_tests
+	$(CMAKE) -S . -B build/core -DBVDT_TESTS=ON
+	$(CMAKE) --build build/core --parallel 2 --target bvdt_tests
+	build/core/cpp/tests/bvdt_tests
 
-# sdist, wheel, and the quick tests on the wheel in an empty environment: .venv-wheel, dist/.
-wheel-test:
-	PYTHON=$(PYTHON) .ci/wheel-test
+# sdist, wheel, and every command and public name of it in an empty environment: .venv-wheel, dist/.
+wheel-test: install
+	VENV=$(VENV) .ci/wheel-test
 
 # The quick tests on the lower bounds of all dependencies: .venv-oldest.
 test-oldest:
@@ -68,9 +79,9 @@ format: install
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
 
-# The kernels once more, compiled with AddressSanitizer and UBSan, under the tests that reach them.
-sanitize:
-	PYTHON=$(PYTHON) bash tests/helpers/sanitize.sh
+# The kernels once more, in both languages, compiled with AddressSanitizer and UBSan, under the tests that reach them.
+sanitize: install
+	VENV=$(VENV) bash tests/helpers/sanitize.sh
 
 # Damaged files, broken matrices, odd arguments, with fresh seeds: DURATION in seconds, TARGETS by name or all.
 DURATION ?= 3600
@@ -80,8 +91,8 @@ fuzz: install
 
 # The same with the kernels under AddressSanitizer and UBSan: what reaches them.
 fuzz-sanitize: TARGETS := models csr arguments kernels
-fuzz-sanitize:
-	PYTHON=$(PYTHON) bash tests/helpers/sanitize.sh -m fuzz run --seconds $(DURATION) $(TARGETS)
+fuzz-sanitize: install
+	VENV=$(VENV) bash tests/helpers/sanitize.sh -m fuzz run --seconds $(DURATION) $(TARGETS)
 
 # Each rival in an environment of its own, .venv-bench/NAME, made by run.py from the extra "bench".
 bench: install

@@ -12,10 +12,12 @@ import pytest
 from hypothesis import settings
 
 from bvdt._support import running
-from helpers.properties import MANY, PROFILE, QUICK
+from helpers.properties import FEW, MANY, PROFILE, QUICK
 
 # No verdict by the clock or by luck: the same examples at every run, "quick" ones while one works, "fixed" in
-# the gate. HYPOTHESIS_PROFILE=random draws others and takes hours; what it finds becomes an example.
+# the gate, "few" of them under the sanitizers. HYPOTHESIS_PROFILE=random draws others and takes hours; what
+# it finds becomes an example.
+settings.register_profile("few", deadline=None, derandomize=True, max_examples=FEW)
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=QUICK)
 settings.register_profile("fixed", deadline=None, derandomize=True)
 settings.register_profile("random", deadline=None, max_examples=MANY, print_blob=True)

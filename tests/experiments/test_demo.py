@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import html
 import json
 import re
 import signal
@@ -20,7 +21,7 @@ from typer.testing import CliRunner
 
 from bvdt._support import memory
 from bvdt.cli import app
-from bvdt.experiments import demo
+from bvdt.experiments import demo, docstrings
 
 pytestmark = pytest.mark.slow
 
@@ -29,10 +30,10 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """The command's JSON on 400 documents, and its folder."""
+    """The command's JSON on 800 documents, and its folder."""
     folder = tmp_path_factory.mktemp("demo") / "new" / "folder"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "N_DOCUMENTS", 400)
+        patch.setattr(demo, "N_DOCUMENTS", 800)
         result = CliRunner().invoke(app, ["demo", "--out", str(folder), "--json"])
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout), folder
@@ -41,14 +42,19 @@ def ran(tmp_path_factory):
 def test_every_method_on_every_problem(ran):
     problems = ran[0]["problems"]
     assert list(problems) == ["digits", "documents"]
-    for outcomes in problems.values():
-        assert [outcome["method"] for outcome in outcomes] == list(demo.METHODS)
+    for problem, outcomes in problems.items():
+        assert [outcome["method"] for outcome in outcomes] == list(demo.PROBLEMS[problem])
         for outcome in outcomes:
             assert len(outcome["accuracies"]) == demo.N_LABELINGS
             assert outcome["seconds"] > 0
-    assert min(np.mean(outcome["accuracies"]) for outcome in problems["digits"]) > 0.9
-    gid, euclidean = (np.mean(outcome["accuracies"]) for outcome in problems["documents"][:2])
-    assert gid > euclidean  # the divergence of the model that drew the documents
+    digits, documents = (
+        {outcome["method"]: np.mean(outcome["accuracies"]) for outcome in problems[name]}
+        for name in ("digits", "documents")
+    )
+    assert min(digits.values()) > 0.85
+    assert min(digits[name] for name in digits if "LinearSVC" not in name) > 0.9
+    assert documents[demo.BLEND] == max(documents.values())
+    assert documents[demo.BLEND] > 0.55
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the high-water mark needs Linux")
@@ -68,7 +74,7 @@ def test_exact_is_timed_without_our_tree(monkeypatch):
     monkeypatch.setattr(memory, "start_peak", lambda: calls.append("clock") or 0.0)
     outcome = demo.measure(demo.load("documents", 200), "exact, GID")
     assert calls == ["tree", "clock"]
-    assert min(outcome.accuracies) > 0.3
+    assert min(outcome.accuracies) > 1.2 / len(demo.load("documents", 200).class_names)
 
 
 def test_report_is_whole(ran):
@@ -77,8 +83,9 @@ def test_report_is_whole(ran):
     assert sorted(path.name for path in folder.iterdir()) == ["documents.csv", "report.html"]
     assert result["documents"] == str(folder / "documents.csv")
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "Handwritten digits: 1,797 real images" in page
+    assert "Handwritten digits: 1,797 images" in page
     assert "scikit-learn LabelSpreading" in page
+    assert "800 docstrings of Python's own library" in html.unescape(page)
     assert page.rstrip().endswith("</html>")
 
 
@@ -87,6 +94,14 @@ def test_folder_that_cannot_be_is_told_before_the_work(tmp_path):
     result = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "file")])
     assert result.exit_code == 2
     assert "file" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_python_without_its_sources_is_told_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(docstrings.sysconfig, "get_path", lambda name: str(tmp_path))
+    result = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 2
+    assert f"in {tmp_path} 0 of 8 subjects have 100" in " ".join(result.output.split())
     assert "Traceback" not in result.output
 
 
@@ -124,8 +139,7 @@ def _children(pid: int) -> list[str]:
 
 def test_without_forks_every_method_has_a_process(monkeypatch):
     monkeypatch.setattr(demo, "FORKS", False)
-    monkeypatch.setattr(demo, "PROBLEMS", ("digits",))
-    monkeypatch.setattr(demo, "METHODS", {name: demo.METHODS[name] for name in list(demo.METHODS)[::3]})
+    monkeypatch.setattr(demo, "PROBLEMS", {"digits": ("BVDT, GID", "scikit-learn LabelSpreading")})
     found = list(demo.measure_all())
     assert [problem for problem, _ in found] == ["digits", "digits"]
     assert [outcome.method for _, outcome in found] == ["BVDT, GID", "scikit-learn LabelSpreading"]
@@ -133,21 +147,43 @@ def test_without_forks_every_method_has_a_process(monkeypatch):
 
 
 def test_labelings_keep_as_many_labels_a_class():
-    problem = demo.load("documents", 300)
+    problem = demo.load("documents", 800)
     for codes in problem.labelings():
         known = codes >= 0
-        assert np.bincount(codes[known]).tolist() == [demo.LABELS_PER_CLASS] * demo.N_CLASSES
+        assert np.bincount(codes[known]).tolist() == [demo.LABELS_PER_CLASS] * len(problem.class_names)
         np.testing.assert_array_equal(codes[known], problem.y[known])
     assert not np.array_equal(*problem.labelings()[:2])
 
 
-def test_texts_hold_the_counted_words():
-    problem = demo.load("documents", 300)
-    texts = problem.texts()
-    assert [len(text.split()) for text in texts] == problem.X.sum(axis=1).astype(int).tolist()
-    words = {demo._word(term) for term in range(problem.X.shape[1])}
-    assert len(words) == problem.X.shape[1]
-    assert set(texts[0].split()) <= words
+def test_docstrings_are_found_without_running_anything(tmp_path):
+    """Modules and packages, classes and methods, once each; tests and broken files are left out."""
+    words = "says at some length what it is for, number {}"
+    method = "class C:\n    def f(self):\n        '{}'\n    def g(self):\n        'short'\n"
+    for subject, modules in docstrings.SUBJECTS.items():
+        package = tmp_path / modules.split()[0]
+        (package / "test").mkdir(parents=True)
+        (package / "__init__.py").write_text(f"'''{subject} {words.format('of all')}'''\nraise SystemExit\n")
+        for k in range(docstrings.LEAST_TEXTS):
+            (package / f"m{k}.py").write_text(method.format(f"{subject[:4]} {words.format(k)}"))
+        (package / "test" / "t.py").write_text(method.format(words))
+        (package / "same.py").write_text(method.format(words.format("nine in every package")))
+        (package / "broken.py").write_text("def (")
+    found = docstrings.read_docstrings(tmp_path)
+    assert found.subjects == list(docstrings.SUBJECTS)
+    assert np.bincount(found.labels).tolist() == [docstrings.LEAST_TEXTS + 1] * 8
+    assert len(set(found.texts)) == len(set(found.names)) == len(found.texts) == len(found.labels)
+    at = found.names.index("asyncio.m7.C.f")
+    assert found.texts[at] == "conc says at some length what it is for, number 7"
+    assert found.names[0] == "asyncio"
+
+
+def test_the_documents_are_pythons_own():
+    problem = demo.load("documents")
+    assert len(problem.texts) > 2000
+    at = problem.ids.index("pathlib.Path.mkdir" if "pathlib.Path.mkdir" in problem.ids else "shutil.copyfile")
+    assert problem.class_names[problem.y[at]] == "files"
+    assert np.bincount(problem.y).min() >= 50
+    assert problem.X.shape == problem.scaled.shape
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the high-water mark needs Linux")
@@ -190,7 +226,7 @@ def test_report_opens_in_a_browser(ran):
             tips.append(browser.evaluate("document.querySelector('.tip-id')?.textContent ?? ''"))
             if tips[-1]:
                 break
-        assert tips[-1].startswith("document ")
+        assert tips[-1] in demo.load("documents", 800).ids
         assert browser.complaints() == []
     finally:
         browser.close()

@@ -54,16 +54,30 @@ def make_desk(path: Path, session: Path) -> Desk:
     return Desk(Corpus(documents, features, X, operator), Store(session), model, alpha=model.alpha)
 
 
+IMPATIENT = """
+from bvdt.labelling import guard, serving
+guard.SECONDS = serving.SECONDS = {}
+import bvdt.__main__
+"""
+
+
 class Process:
-    """``bvdt label`` in its own process; ``address`` once it listens."""
+    """``bvdt label`` in its own process; ``address`` once it listens.
+
+    With ``patience`` a request has so many seconds to arrive.
+    """
 
     def __init__(
-        self, folder: Path, *options: str, documents: str = "docs.csv", browser: str | None = None
+        self,
+        folder: Path,
+        *options: str,
+        documents: str = "docs.csv",
+        browser: str | None = None,
+        patience: float | None = None,
     ) -> None:
         command = [
             sys.executable,
-            "-m",
-            "bvdt",
+            *(["-m", "bvdt"] if patience is None else ["-c", IMPATIENT.format(patience)]),
             "label",
             documents,
             "--text",

@@ -7,9 +7,10 @@ import os
 from hypothesis import settings
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
-QUICK, MANY = 30, 10_000
+FEW, QUICK, MANY = 8, 30, 10_000
 
 
 def examples(usual: int) -> settings:
-    """So many examples in the profile "fixed"; as many as the others ask for."""
-    return settings(max_examples={"quick": min(usual, QUICK), "fixed": usual, "random": MANY}[PROFILE])
+    """So many examples in the profile "fixed", no more in "few" and "quick", and MANY in "random"."""
+    of = {"few": min(usual, FEW), "quick": min(usual, QUICK), "fixed": usual, "random": MANY}
+    return settings(max_examples=of[PROFILE])

@@ -21,6 +21,17 @@ def test_the_oldest_versions_are_the_lower_bounds():
         assert re.sub(r"(\.0)+$", "", pinned[name]) == re.sub(r"(\.0)+$", "", bound)
 
 
+def test_the_demo_installs_what_the_gate_tests():
+    """Every package of its lock stands in the gate's, with the same files."""
+    locked, demo = (
+        set(re.split(r"\n(?=[A-Za-z0-9#])", (ROOT / name).read_text(encoding="utf-8").rstrip()))
+        for name in ("requirements.lock", ".ci/demo.lock")
+    )
+    packages = {one for one in demo if not one.startswith("#")}
+    assert len(packages) > 20
+    assert packages <= locked
+
+
 def test_one_version():
     assert bvdt.__version__ == PROJECT["version"]
     assert f"\nversion: {PROJECT['version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 DEMO_HELP = """Show what it does: no arguments, no network, under a minute.
 
-Digits of scikit-learn and generated documents, 10 labels per class; writes
-report.html, and documents.csv to try bvdt label on.
+Digits of scikit-learn and the docstrings of Python's own library, 10 labels per
+class; writes report.html, and documents.csv to try bvdt label on.
 
 \b
 Example:
@@ -36,18 +36,18 @@ def demo(
     out: Out = Path("bvdt-demo"), quiet: o.Quiet = False, json: o.Json = False, debug: o.Debug = False
 ) -> None:
     from .._support.atomic import check_writable
-    from ..experiments.demo import METHODS, NOTE, PROBLEMS, load
+    from ..experiments.demo import NOTE, PROBLEMS, load
 
     session = Session(quiet=quiet, json=json)
     out.mkdir(parents=True, exist_ok=True)
     path = out / "report.html"
     check_writable(path)
     found: dict[str, list[Outcome]] = {name: [] for name in PROBLEMS}
-    with session.steps("comparison", len(PROBLEMS) * len(METHODS)) as advance:
+    problems = {name: load(name) for name in PROBLEMS}
+    with session.steps("comparison", sum(map(len, PROBLEMS.values()))) as advance:
         for name, outcome in _measured():
             found[name].append(outcome)
             advance(1)
-    problems = {name: load(name) for name in PROBLEMS}
     tables = [_table(problems[name].title, outcomes) for name, outcomes in found.items()]
     for table in tables:
         session.say(table.title)
@@ -90,40 +90,43 @@ def _as_json(found: dict[str, list[Outcome]]) -> dict[str, Any]:
 
 
 def _write_report(session: Session, path: Path, problem: Problem, tables: list[ResultTable]) -> None:
-    """The first labeling of the shown problem, by BVDT with GID."""
+    """The first labeling of the shown problem, by the blend."""
     from dataclasses import replace
 
     from ..documents.holdout import measure_holdout
-    from ..documents.predictions import Labelling
-    from ..estimators import LabelPropagation
-    from ..experiments.demo import NOTE
+    from ..documents.predictions import Labelling, Reasons
+    from ..experiments.demo import NOTE, blend
     from ..report import Report, map_coordinates, write_report
 
-    codes = problem.labelings()[0]
+    codes, ids = problem.labelings()[0], problem.ids or []
     with session.stage("labels"):
-        model = LabelPropagation("gid", random_state=0).fit(problem.X, codes)
+        model = blend(problem, codes)
     with session.stage("hold-out"):
         holdout = measure_holdout(model, model.operator_, codes, problem.class_names, random_state=0)
     labelling = Labelling.of(model.label_distributions_, problem.class_names, codes)
     with session.stage("map"):
         coordinates = map_coordinates(model.operator_, random_state=0)
+    with session.stage("explain"):
+        reasons = Reasons(*model.explain_all(3), ids, codes >= 0)
     truth = float((model.transduction_ == problem.y)[codes < 0].mean())
     report = Report(
-        title="bvdt demo",
-        summary=_summary(problem, codes, truth),
-        facts=_facts(problem, codes, model.operator_),
-        ids=_ids(problem),
+        title="What Python's docstrings are about",
+        summary=_summary(codes, len(problem.class_names), truth),
+        facts=_facts(codes, problem.class_names),
+        ids=ids,
         labels=labelling.labels,
         given=labelling.given,
         confidence=labelling.confidence,
         runner_up=labelling.runner_up,
-        texts=problem.texts(),
+        texts=problem.texts,
         coordinates=coordinates,
         holdout=holdout,
         suggestions=model.suggest(10).tolist(),
         operator=model.operator_,
         timings=session.timings,
         tables=[*tables[:-1], replace(tables[-1], note=NOTE)],
+        because=reasons.texts(),
+        calibrated=model.new_points is not None,
     )
     with session.stage("report"):
         write_report(path, report)
@@ -134,27 +137,24 @@ def write_documents(path: Path, problem: Problem) -> None:
     from ..documents.files import write_table
 
     names = [problem.class_names[c] for c in problem.y]
-    write_table(path, {"id": _ids(problem), "text": list(problem.texts() or ()), "class": names})
+    columns = {"id": problem.ids or [], "text": problem.texts or [], "class": names}
+    write_table(path, columns, escape_formulas=True)
 
 
-def _ids(problem: Problem) -> list[str]:
-    return [f"{problem.noun.split()[-1][:-1]} {i}" for i in range(len(problem.y))]
-
-
-def _summary(problem: Problem, codes: Any, truth: float) -> list[str]:
+def _summary(codes: Any, n_classes: int, truth: float) -> list[str]:
     n, n_given = len(codes), int((codes >= 0).sum())
     return [
-        f"Of {n:,} {problem.noun}, {n_given} have a label, {n_given // len(problem.class_names)} per class. "
-        f"A random walk over all of them, BVDT with the generalised I-divergence, labelled the other "
-        f"{n - n_given:,}.",
-        f"Their true classes are known here: {100 * truth:.1f} % of these labels are right.",
+        f"Of {n:,} docstrings of Python's own library, {n_given} were given their subject, "
+        f"{n_given // n_classes} per class. A random walk over all of them, a linear model and naive Bayes "
+        f"labelled the other {n - n_given:,}.",
+        f"Their true subjects are known, by the modules they stand in: {100 * truth:.1f} % of these labels "
+        "are right.",
     ]
 
 
-def _facts(problem: Problem, codes: Any, op: Any) -> list[tuple[str, str]]:
+def _facts(codes: Any, class_names: Sequence[str]) -> list[tuple[str, str]]:
     return [
-        (problem.noun, f"{len(codes):,}"),
+        ("docstrings", f"{len(codes):,}"),
         ("labels given", f"{int((codes >= 0).sum()):,}"),
-        ("numbers kept for the matrix", f"{op.n_blocks + op.near.n_points * op.near.k:,}"),
-        ("numbers in the matrix", f"{len(codes) ** 2:,}"),
+        ("subjects", f"{len(class_names)}"),
     ]

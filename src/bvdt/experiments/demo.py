@@ -1,4 +1,4 @@
-"""The demonstration: four methods on two problems, each in a process of its own, timed and weighed.
+"""The demonstration: several methods on two problems, each in a process of its own, timed and weighed.
 
 Seconds are from the data to the labels of all points, for the first labeling. Memory is the most that the
 process held at one time beyond what it held with the modules and the data loaded, by the operating system's
@@ -16,14 +16,18 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._support import memory
 from .._support.arrays import Index
+from .docstrings import read_docstrings
 
-N_DOCUMENTS, N_CLASSES = 4000, 10  # more than 3000: up to there a Ward tree compares all pairs
+if TYPE_CHECKING:
+    from ..estimators import LabelPropagation
+
+N_DOCUMENTS: int | None = None  # all of them
 LABELS_PER_CLASS, N_LABELINGS = 10, 3
 FORKS = sys.platform == "linux"  # elsewhere every method loads modules and data anew, which takes longer
 
@@ -33,12 +37,12 @@ class Problem:
     """Points, their true classes, and the form of the points that scikit-learn's kernel wants."""
 
     title: str
-    noun: str
     X: Any
     y: Index
     class_names: list[str]
-    scaled: Callable[[], Any]
-    texts: Callable[[], list[str] | None] = lambda: None
+    scaled: Any
+    ids: list[str] | None = None
+    texts: list[str] | None = None
 
     def labelings(self) -> list[Index]:
         """Codes with −1 for unlabelled; each keeps ``LABELS_PER_CLASS`` labels, chosen at random."""
@@ -69,52 +73,28 @@ def digits() -> Problem:
     from sklearn.datasets import load_digits
 
     X, y = load_digits(return_X_y=True)
-    title = f"Handwritten digits: {len(X):,} real images of 8×8 pixels"
-    return Problem(title, "images", X, y, [f"digit {c}" for c in range(10)], lambda: X / 16)
+    title = f"Handwritten digits: {len(X):,} images of 8×8 pixels"
+    return Problem(title, X, y, [f"digit {c}" for c in range(10)], X / 16)
 
 
-def documents(n_documents: int) -> Problem:
-    """Documents drawn from the generative model of Eq. (25)."""
-    from ..datasets import make_documents
+def documents(n_documents: int | None = None) -> Problem:
+    """The docstrings of Python's own library, or so many of them, by subject; words of at least two."""
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-    corpus = make_documents(n_documents, n_classes=N_CLASSES, random_state=0)
-    title = f"Generated documents: {n_documents:,} drawn from Eq. (25), {corpus.counts.shape[1]:,} terms"
+    found = read_docstrings()
+    rows = np.random.default_rng(0).permutation(len(found.texts))[:n_documents]
+    texts = [found.texts[i] for i in rows]
+    counts = CountVectorizer(min_df=2, stop_words="english", dtype=np.float64).fit_transform(texts)
+    version = ".".join(map(str, sys.version_info[:2]))
     return Problem(
-        title,
-        "generated documents",
-        corpus.counts,
-        corpus.labels,
-        corpus.class_names,
-        scaled=lambda: _tf_idf(corpus.counts),
-        texts=lambda: _texts(corpus.counts),
+        f"Docstrings of Python {version}'s own library: {len(texts):,} texts, {counts.shape[1]:,} terms",
+        counts,
+        np.array(found.labels)[rows],
+        found.subjects,
+        TfidfTransformer(sublinear_tf=True).fit_transform(counts),
+        [found.names[i] for i in rows],
+        texts,
     )
-
-
-def _texts(counts: Any) -> list[str]:
-    """The documents' words in random order; a bag of words has none of its own."""
-    words = np.array([_word(term) for term in range(counts.shape[1])])
-    shuffled = np.random.default_rng(0).permutation
-    rows = zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
-    return [
-        " ".join(shuffled(np.repeat(words[counts.indices[a:b]], counts.data[a:b].astype(int))))
-        for a, b in rows
-    ]
-
-
-def _word(term: int) -> str:
-    """A made-up word; frequent terms, which have low numbers, have short ones."""
-    syllables = [a + b for a in "kmrtlnsbdvph" for b in "aeiou"]
-    word = syllables[term % 60]
-    return word if term < 60 else _word(term // 60 - 1) + word
-
-
-def _tf_idf(counts: Any) -> Any:
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    return TfidfTransformer(sublinear_tf=True).fit_transform(counts)
-
-
-PROBLEMS = ("digits", "documents")
 
 
 def load(name: str, n_documents: int | None = None) -> Problem:
@@ -125,15 +105,33 @@ def load(name: str, n_documents: int | None = None) -> Problem:
 # -- methods: (problem, codes, what is prepared or was learnt) -> (classes of all points, what was learnt) ---
 
 
-def _dual_tree(divergence: str) -> Callable[..., tuple[Index, Any]]:
-    def fit(problem: Problem, codes: Index, state: Any) -> tuple[Index, Any]:
-        from ..estimators import LabelPropagation
+def blend(problem: Problem, codes: Index, operator: Any = None) -> LabelPropagation:
+    """``bvdt.text_pipeline`` on the weighted terms: the walk, a linear model and naive Bayes."""
+    from ..estimators import LabelPropagation
+    from ..estimators.text import DEFAULTS
 
-        model = LabelPropagation(divergence, random_state=0)
-        model.fit(problem.X if state is None else None, codes, operator=state)
-        return np.asarray(model.transduction_), model.operator_
+    return LabelPropagation(**DEFAULTS, random_state=0).fit(problem.scaled, codes, operator=operator)
 
-    return fit
+
+def _blend(problem: Problem, codes: Index, state: Any) -> tuple[Index, Any]:
+    model = blend(problem, codes, state)
+    return np.asarray(model.transduction_), model.operator_
+
+
+def _gid(problem: Problem, codes: Index, state: Any) -> tuple[Index, Any]:
+    return _dual_tree("gid", problem.X, codes, state)
+
+
+def _euclidean(problem: Problem, codes: Index, state: Any) -> tuple[Index, Any]:
+    return _dual_tree("squared_euclidean", problem.scaled, codes, state)
+
+
+def _dual_tree(divergence: str, X: Any, codes: Index, state: Any) -> tuple[Index, Any]:
+    from ..estimators import LabelPropagation
+
+    model = LabelPropagation(divergence, random_state=0)
+    model.fit(X if state is None else None, codes, operator=state)
+    return np.asarray(model.transduction_), model.operator_
 
 
 def _bandwidth(problem: Problem) -> float:
@@ -159,25 +157,40 @@ def _exact(problem: Problem, codes: Index, state: Any) -> tuple[Index, Any]:
     return np.asarray(model.transduction_), state
 
 
-def _scikit_learn(problem: Problem, codes: Index, _: Any) -> tuple[Index, Any]:
+def _label_spreading(problem: Problem, codes: Index, _: Any) -> tuple[Index, Any]:
     from sklearn.semi_supervised import LabelSpreading
 
-    return np.asarray(LabelSpreading(max_iter=100).fit(problem.scaled(), codes).transduction_), None
+    return np.asarray(LabelSpreading(max_iter=100).fit(problem.scaled, codes).transduction_), None
 
 
+def _linear(problem: Problem, codes: Index, _: Any) -> tuple[Index, Any]:
+    """From the labelled points alone."""
+    from sklearn.svm import LinearSVC
+
+    known = codes >= 0
+    return np.asarray(LinearSVC().fit(problem.scaled[known], codes[known]).predict(problem.scaled)), None
+
+
+BLEND = "bvdt.text_pipeline"
 METHODS: dict[str, Callable[..., tuple[Index, Any]]] = {
-    "BVDT, GID": _dual_tree("gid"),
-    "BVDT, Euclidean": _dual_tree("squared_euclidean"),
+    BLEND: _blend,
+    "BVDT, GID": _gid,
+    "BVDT, Euclidean": _euclidean,
     "exact, GID": _exact,
-    "scikit-learn LabelSpreading": _scikit_learn,
+    "scikit-learn LabelSpreading": _label_spreading,
+    "scikit-learn LinearSVC": _linear,
+}
+PROBLEMS: dict[str, tuple[str, ...]] = {
+    "digits": tuple(name for name in METHODS if name != BLEND),
+    "documents": tuple(METHODS),
 }
 PREPARED: dict[str, Callable[[Problem], Any]] = {"exact, GID": _bandwidth}  # before clock and memory count
 NOTE = (
     f"{LABELS_PER_CLASS} labels per class, accuracy on the rest, mean and deviation of {N_LABELINGS} random "
     "choices of labels. Seconds: from the data to all labels, once. Memory: the most in use at one time "
-    "beyond the data, each method in a process of its own. Exact: the whole N×N matrix, at BVDT's bandwidth, "
-    "whose search is not counted. "
-    "LabelSpreading at its defaults, on pixels / 16 or tf-idf."
+    "beyond the data, each method in a process of its own. GID: on counts or pixels; exact: the whole N×N "
+    "matrix, at BVDT's bandwidth, whose search is not counted. The others: on tf-idf or pixels / 16, "
+    "LabelSpreading and LinearSVC at their defaults."
 )
 
 
@@ -198,12 +211,12 @@ def measure(problem: Problem, method: str) -> Outcome:
 
 def measure_all() -> Iterator[tuple[str, Outcome]]:
     """Every method on every problem, one after the other, as the methods finish."""
-    command = [sys.executable, "-W", "ignore", "-m", "bvdt.experiments.demo", str(N_DOCUMENTS)]
+    command = [sys.executable, "-W", "ignore", "-m", "bvdt.experiments.demo", str(N_DOCUMENTS or 0)]
     if FORKS:
         yield from _outcomes(command)
     else:
-        for problem in PROBLEMS:
-            for method in METHODS:
+        for problem, methods in PROBLEMS.items():
+            for method in methods:
                 yield from _outcomes([*command, problem, method])
 
 
@@ -242,16 +255,19 @@ def _serve(n_documents: int, *only: str) -> None:
     With a problem and a method named, that one alone runs, in this process.
     """
     import sklearn.feature_extraction.text
-    import sklearn.semi_supervised  # noqa: F401
+    import sklearn.linear_model
+    import sklearn.naive_bayes
+    import sklearn.semi_supervised
+    import sklearn.svm  # noqa: F401
 
     from .. import estimators  # noqa: F401
 
     if only:
         _tell(only[0], measure(load(only[0], n_documents), only[1]))
         return
-    for name in PROBLEMS:
+    for name, methods in PROBLEMS.items():
         problem = load(name, n_documents)
-        for method in METHODS:
+        for method in methods:
             child = os.fork()
             if child == 0:
                 _tell(name, measure(problem, method))
