@@ -184,3 +184,16 @@ def test_a_closed_stderr_is_no_reason_to_fail(tmp_path):
     line = f'"{sys.executable}" -m bvdt propagate "{docs_csv(tmp_path)}" -l topic -o "{out}" 2>&-'
     assert subprocess.run(line, shell=True, stdout=subprocess.DEVNULL, timeout=120).returncode == 0
     assert out.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of the shell")
+def test_a_reader_that_goes_away_costs_no_file(tmp_path):
+    """As in `bvdt propagate ... | head -1`."""
+    out, report = tmp_path / "x.csv", tmp_path / "r.html"
+    line = (
+        f'"{sys.executable}" -m bvdt propagate "{docs_csv(tmp_path)}" -l topic -o "{out}" --report "{report}"'
+    )
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {line} | true"], capture_output=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert out.exists()
+    assert report.exists()

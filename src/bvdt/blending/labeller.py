@@ -340,6 +340,8 @@ def _outcome(
 ) -> Blend:
     codes = folds.hidden_codes()
     alone = {e.name: Accuracy.of(folds.hidden(e.scores), codes) for e in experts}
+    parts = np.array([weight * _usual_size(e.scores[:, -1]) for e, weight in zip(experts, w, strict=True)])
+    parts = parts / parts.sum() if parts.any() else np.full(len(parts), 1 / len(parts))
     return Blend(
         {e.name: float(weight) for e, weight in zip(experts, w, strict=True)},
         1.0 / max(power, 1e-3),
@@ -348,7 +350,13 @@ def _outcome(
         folds.n_folds,
         Accuracy.of(hidden, codes),
         {name: accuracy for name, accuracy in alone.items() if accuracy is not None},
+        {e.name: float(part) for e, part in zip(experts, parts, strict=True)},
     )
+
+
+def _usual_size(scores: Single) -> float:  # (N, k), rows centred
+    """Root mean square."""
+    return float(np.sqrt(np.einsum("nk,nk->", scores, scores, dtype=np.float64) / scores.size))
 
 
 def _shape(folds: Folds) -> tuple[int, int, int]:

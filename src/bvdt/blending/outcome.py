@@ -52,6 +52,7 @@ class Blend:
     n_folds: int
     accuracy: Accuracy | None  # of the blend; None where no label could be hidden
     alone: dict[str, Accuracy]  # of each expert on the same labels
+    shares: dict[str, float]  # of each expert in the answer, weight times usual size of its scores; sum 1
 
     def __str__(self) -> str:
         if self.accuracy is None:

@@ -262,7 +262,7 @@ def _say_blend(session: Session, fitted: Any) -> None:
     blend = getattr(fitted, "blend_", None)
     session.result["blend"] = None if blend is None else asdict(blend)
     if blend is not None:
-        parts = ", ".join(f"{name} {weight:.2f}" for name, weight in blend.weights.items())
+        parts = ", ".join(f"{name} {100 * share:.0f} %" for name, share in blend.shares.items())
         session.say(f"Shares in the answer, by how well each named hidden labels: {parts}")
 
 

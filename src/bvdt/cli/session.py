@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,8 +28,13 @@ class Session:
 
     def say(self, line: str = "") -> None:
         """A line for people."""
-        if not self.quiet and not self.json:
+        if self.quiet or self.json:
+            return
+        try:
             typer.echo(printable(line))
+        except BrokenPipeError:  # the reader has gone, as head does: the files are still wanted
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self.quiet = True
 
     def note(self, line: str) -> None:
         """Something to know that is not an error, on stderr; kept in the JSON object too."""
