@@ -79,12 +79,12 @@ def _leading(
     most = max(_DENSE if laplacian is None else _DENSE_TREE, 4 * (n_vectors - 1))
     if n_vectors == 1:
         return _measured(S, first[:, None], S.degrees)
-    if len(points) > most and laplacian is None:
-        return _Blocks.of(op, S).after(first, n_vectors - 1, rng, detail)
-    if len(points) <= most or laplacian is None:
+    if len(points) <= most:
         found = _dense(S, points)[:, : n_vectors - 1]
-    else:
+    elif laplacian is not None:
         found = _by_haar(laplacian, S, points, n_vectors - 1)
+    else:
+        return _Blocks.of(op, S).after(first, n_vectors - 1, rng, detail)
     vectors = np.zeros((n_points, 1 + found.shape[1]))
     vectors[:, 0], vectors[points, 1:] = first, found
     return _measured(S, _signed(vectors), S.degrees, n_vectors)
