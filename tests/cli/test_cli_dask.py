@@ -42,6 +42,24 @@ def test_a_table_is_labelled_by_local_workers(tmp_path):
     assert min(out["confidence"]) >= 0.5
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_columns_are_standardised_as_in_memory(tmp_path):
+    """A column of salaries would drown all others."""
+    salary = np.random.default_rng(1).normal(5e4, 2e4, 600)
+    y = table(tmp_path / "in.parquet", salary=salary)
+    truth, right = np.array(["near", "far"])[y], []
+    for name, more in (("memory", ["--prior", "walk"]), ("dask", ["--dask", "local"])):
+        out = tmp_path / f"{name}.parquet"
+        done = run(tmp_path / "in.parquet", "-l", "topic", "-o", out, *more)
+        assert done.exit_code == 0, done.output
+        assert "standardised" in done.output
+        right.append(np.mean(np.array(parquet.read_table(out).to_pydict()["label"]) == truth))
+    assert min(right) > 0.99
+    assert abs(right[0] - right[1]) <= 0.005
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from .._support.atomic import atomic, check_writable
+from ..documents.features import EUCLIDEAN, standard_scale
 from ..documents.files.parquet import need_pyarrow
 from .session import Session
 
 LOCAL = "local"
+_SAMPLE = 1 << 16  # rows at least, as far as there are, from which columns are standardised
 
 
 def label_on_dask(
@@ -36,12 +38,14 @@ def label_on_dask(
     options: dict[str, Any] = {"divergence": "squared_euclidean", "random_state": seed}
     options |= {name: value for name, value in chosen.items() if value is not None}
     table = _Table(path, str(labels), id_column)
-    session.say(f"Read {path}: {table.n_rows:,} rows, {len(table.numbers)} columns of numbers")
+    standard = options["divergence"] in EUCLIDEAN
+    how = ", standardised" if standard else ""
+    session.say(f"Read {path}: {table.n_rows:,} rows, {len(table.numbers)} columns of numbers{how}")
     session.result |= {"command": "propagate", "dask": address, "documents": table.n_rows}
     with _client(address) as client:
         with session.bars("walk") as progress, _told_plainly():
             model = LabelPropagation(client=client, progress=progress, **options)
-            model.fit(table.X(), table.y())
+            model.fit(table.X(standard), table.y())
         op = model.operator_
         session.say(f"{op.n_shards} shards on {len(workers_of(client))} workers")
         session.result |= {"classes": model.classes_.tolist(), "shards": op.n_shards}
@@ -128,9 +132,20 @@ class _Table:
         self.lengths = [file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)]
         self.n_rows = sum(self.lengths)
 
-    def X(self) -> Any:
-        """The numbers as a Dask array."""
-        return self._array(read_numbers, self.numbers, (len(self.numbers),), np.float64)
+    def X(self, standard: bool) -> Any:
+        """The numbers as a Dask array, every column ``standard``ised as ``bvdt propagate`` does in memory."""
+        X = self._array(read_numbers, self.numbers, (len(self.numbers),), np.float64)
+        if not standard:
+            return X
+        mean, deviation = standard_scale(self._some_rows())
+        return (X - mean) / deviation
+
+    def _some_rows(self) -> Any:  # (n, d)
+        """All rows of finite numbers, or of a large file those of eight row groups and more."""
+        every = min(max(1, self.n_rows // _SAMPLE), max(1, len(self.lengths) // 8))
+        groups = range(0, len(self.lengths), every)
+        X = np.concatenate([read_numbers(self.path, g, self.numbers) for g in groups])
+        return X[np.isfinite(X).all(axis=1)]
 
     def y(self) -> Any:
         """The labels as a Dask array of strings, "" for none."""

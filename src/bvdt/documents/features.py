@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SCALES = ("auto", "tfidf", "standard", "none")
 _GAP = 3.0  # between a code and the other values, in their range
-_EUCLIDEAN = (None, "squared_euclidean", "mahalanobis", "cosine")
+EUCLIDEAN = (None, "squared_euclidean", "mahalanobis", "cosine")
 
 
 @dataclass(frozen=True)
@@ -184,9 +184,9 @@ def _learn_scale(features: Features, X: Any, documents: Documents) -> tuple[Feat
         if sparse.issparse(X):
             what = "makes a sparse matrix" if features.kind == "text" else "is a sparse matrix"
             raise ValueError(f'{documents.path} {what}, which cannot be standardised; use the scale "auto"')
-        kept = ordinary(X)
         _warn_of_codes(X, documents, features.names)
-        features = replace(features, mean=X.mean(axis=0, where=kept), deviation=_deviation(X, kept))
+        mean, deviation = standard_scale(X)
+        features = replace(features, mean=mean, deviation=deviation)
     return features, features._scaled(X, documents)
 
 
@@ -213,6 +213,12 @@ def _looks_like_code(value: float) -> bool:
     size = abs(value)
     digits = str(int(size)) if size < 2**63 and size == int(size) else ""
     return len(digits) >= 3 and (set(digits) == {"9"} or digits == "1" + "0" * (len(digits) - 1))
+
+
+def standard_scale(X: Float) -> tuple[Float, Float]:  # (N, d) -> (d,) ×2
+    """Mean and deviation of every column over its ordinary values."""
+    kept = ordinary(X)
+    return X.mean(axis=0, where=kept), _deviation(X, kept)
 
 
 def _deviation(X: Float, kept: Mask) -> Float:  # (d,)
@@ -245,8 +251,8 @@ def _resolved(scale: str, kind: str, divergence: str | None) -> str:
     if scale != "auto":
         return scale
     if kind in ("text", "counts"):
-        return "tfidf" if divergence in _EUCLIDEAN else "none"
-    return "standard" if kind == "columns" and divergence in _EUCLIDEAN else "none"
+        return "tfidf" if divergence in EUCLIDEAN else "none"
+    return "standard" if kind == "columns" and divergence in EUCLIDEAN else "none"
 
 
 def _kind(documents: Documents) -> str:
