@@ -271,6 +271,7 @@ def test_hierarchy_solves_its_laplacian(kind):
 
 def test_what_did_not_converge_is_told(monkeypatch, moons):
     monkeypatch.setattr(eigenvectors, "_STEPS", 0)
+    monkeypatch.setattr(eigenvectors, "_DENSE_LATE", 0)
     with pytest.warns(ConvergenceWarning, match=r"residuals of at most 0.0001; that of number \d+ is"):
         found = leading_eigenvectors(moons, 12, 0)
     assert found.residuals.max() > TOL

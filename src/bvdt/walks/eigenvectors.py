@@ -34,6 +34,7 @@ _EXACT_AIM = 1e-9  # the same, where the inverse of 1 − S is at hand
 _CLOSE_AIM = 1e-6  # where values lie so close that there is no gap
 _SMALL, _GAP, _ANGLE = 5_000, 1e-4, 1e-3  # up to so many points, so large a gap is resolved to such an angle
 _DENSE, _DENSE_TREE = 300, 64  # up to this many points the matrix is made and solved whole; of one tree
+_DENSE_LATE = 2_000  # the same, where a block has not ended after ``_STEPS``
 _STEPS = 100
 _GUARDS = 6  # columns beside the wanted ones, and a tenth of these
 _INSIDE = 4  # vectors at least that tell the points of closed parts apart, where there are too many parts
@@ -79,12 +80,14 @@ def _leading(
     most = max(_DENSE if laplacian is None else _DENSE_TREE, 4 * (n_vectors - 1))
     if n_vectors == 1:
         return _measured(S, first[:, None], S.degrees)
-    if len(points) <= most:
+    if laplacian is None and len(points) > most:
+        by_block = _Blocks.of(op, S).after(first, n_vectors - 1, rng, detail)
+        if by_block is not None:
+            return by_block
+    if laplacian is None or len(points) <= most:
         found = _dense(S, points)[:, : n_vectors - 1]
-    elif laplacian is not None:
-        found = _by_haar(laplacian, S, points, n_vectors - 1)
     else:
-        return _Blocks.of(op, S).after(first, n_vectors - 1, rng, detail)
+        found = _by_haar(laplacian, S, points, n_vectors - 1)
     vectors = np.zeros((n_points, 1 + found.shape[1]))
     vectors[:, 0], vectors[points, 1:] = first, found
     return _measured(S, _signed(vectors), S.degrees, n_vectors)
@@ -175,12 +178,19 @@ class _Blocks:
         """√D, points in the order."""
         return np.sqrt(self.S.degrees[self.order])
 
-    def after(self, first: Float, n_vectors: int, rng: np.random.Generator, detail: bool) -> Eigenvectors:
-        """The first vector and the leading ones orthogonal to it."""
+    def after(
+        self, first: Float, n_vectors: int, rng: np.random.Generator, detail: bool
+    ) -> Eigenvectors | None:
+        """The first vector and the leading ones orthogonal to it.
+
+        None where they take too many steps, as those of values close to 0 may, and all are soon found whole.
+        """
         with one_blas_thread():
             known = first[self.order][:, None]
             start = self.start(n_guarded(n_vectors, len(self.order)), rng)
             space = self.leading(known, n_vectors, start, self._aim(n_vectors))
+            if len(self.order) <= _DENSE_LATE and (space.residuals[:n_vectors] > _AIM).any():
+                return None
             vectors = _with_detail(space, n_vectors, rng) if detail else space.vectors[:, :n_vectors]
             image = self.ordered.dot(known)
             value = float(known[:, 0] @ image[:, 0])
