@@ -134,6 +134,9 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
 class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
     """Clusters by k-means on the rows of the walk's leading eigenvectors, scaled to length 1.
 
+    Outliers, in parts or clusters of less than a tenth of an even share of the points, are left out, and take
+    the cluster of most points near them in the tree.
+
     Parameters
     ----------
     n_clusters : int or "auto", default=8
