@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import NDArray
+from scipy import sparse, special
 
 from .._support.arrays import Float, Index
 from ..lifting import Lifting
 from ..walks import choose_alpha, symmetrized
+from ..walks.class_scores import uneven
 from ..walks.folds import label_folds
 from .blend import (
     ALONE,
@@ -67,6 +69,7 @@ ENOUGH = 100
 CURVE = (0.25, 0.5)  # shares of the labels at which the learning curve is measured
 NAMES = ("auto", "linear", "naive_bayes")
 SHARES_NAME = "class shares"
+CHANCE = 0.05  # level at which one expert alone takes the blend's place
 LEAST_SCALE = 0.1  # of an expert that answers alone
 
 
@@ -296,23 +299,31 @@ class Labeller:
 def not_worse_than_one(
     folds: Folds, experts: list[Expert], Z: Single, w: Float, label_weight: Float
 ) -> tuple[Single, Float]:  # (N, n_slices, k), (e,)
-    """The blend, or one expert alone that is right about more hidden labels by more than a standard error.
+    """The blend, or one expert alone that is right about more hidden labels, by more than chance.
 
-    Habits rule where few labels can be hidden; where one class is most of the points they may lose to it.
+    Where one class has more labels than chance explains, by any number: habits rule where few labels can be
+    hidden, and may lose to the class that is most of the points.
     """
     codes = folds.hidden_codes()
     if not len(codes):
         return Z, w
-    right = (folds.hidden(Z).argmax(axis=1) == codes).astype(float)
-    gains = [(folds.hidden(e.scores).argmax(axis=1) == codes) - right for e in experts]
-    best = int(np.argmax([gain.mean() for gain in gains]))
-    if gains[best].mean() <= max(gains[best].std() / np.sqrt(len(codes)), 0.0):
+    right = folds.hidden(Z).argmax(axis=1) == codes
+    chances = [_by_chance(folds.hidden(e.scores).argmax(axis=1) == codes, right) for e in experts]
+    best = int(np.argmin(chances))
+    most = 1.0 if uneven(folds.class_counts()[-1]) else CHANCE / len(experts)
+    if chances[best] >= most:
         return Z, w
     scores = experts[best].scores
     (scale,) = fit_weights([folds.hidden(scores)], codes, ALONE, label_weight)
     alone = np.zeros(len(w))
     alone[best] = max(float(scale), LEAST_SCALE)
     return np.float32(alone[best]) * scores, alone
+
+
+def _by_chance(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
+    """Probability that ``one`` of two equals is right so often where only one of both is (sign test)."""
+    won, lost = int((one & ~other).sum()), int((other & ~one).sum())
+    return float(special.bdtrc(won - 1, won + lost, 0.5)) if won > lost else 1.0
 
 
 def last_step(
