@@ -39,9 +39,7 @@ def transition_matrix(
 
     Parameters
     ----------
-    X : (N, d) array, scipy.sparse matrix or array, or DataFrame of numbers, N ≥ 2. A float64 array of 32 MiB
-        or more is not copied where squared Euclidean points need not be centred: what reads it again later
-        refuses one that was changed.
+    X : (N, d) array, scipy.sparse matrix or array, or DataFrame of numbers, N ≥ 2; the operator holds a copy.
     divergence : a name of ``bvdt.divergences.get`` or an instance.
     bandwidth : a number > 0; "auto" (rows with about 5 effective neighbours); "learn" (maximises the bound).
     smoothing : e of x' = x + e, see ``bvdt.lifting.lift``.
