@@ -20,8 +20,9 @@ GROUP BY document ORDER BY seq
 
 def session_labels(path: Path) -> tuple[dict[str, str], dict[str, str | None]]:
     """Label of each document that has one, by its id, and the texts that were decided on."""
-    # SQLite cannot read a file in WAL mode where it may not write beside it; there nobody writes.
-    mode = "mode=ro" if os.access(path.resolve().parent, os.W_OK) else "immutable=1"
+    # SQLite cannot read a file in WAL mode where it may not write beside it; without a log nobody writes.
+    in_use = path.with_name(f"{path.name}-wal").exists()
+    mode = "mode=ro" if in_use or os.access(path.resolve().parent, os.W_OK) else "immutable=1"
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=20)) as db:
             if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
