@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+
 
 from .._support.arrays import Float
 from ..walks.class_scores import best_power, labels_look_random, uneven
@@ -132,27 +132,18 @@ def linear_expert(
 
     Also gives all slices' weights, the constant last, from which the next labels may start.
     """
-    X, used = _labelled_rows(rows.T, folds)
+    labelled, used = rows.with_constant(folds.labelled)
     signs = np.where(folds.codes[:, None] == np.arange(folds.n_classes), 1, -1).astype(np.float32)
     signs = signs[:, 1:] if folds.n_classes == 2 else signs  # the first column would be the second's negative
     m = signs.shape[1]
     sees = np.repeat((folds.sees() * folds.weight[:, None]).astype(np.float32), m, axis=1)
     begin = None if start is None else start[used]
-    W = squared_hinge(Table(X, rows.n_jobs), np.tile(signs, (1, folds.n_slices)), sees, COST, begin)
+    W = squared_hinge(labelled, np.tile(signs, (1, folds.n_slices)), sees, COST, begin)
     weights = np.zeros((rows.shape[1] + 1, W.shape[1]), np.float32)
     weights[used] = W
     Z = (rows.times(weights[:-1]) + weights[-1]).reshape(folds.n_points, folds.n_slices, m)
-    return LinearScores(_both(Z), *_both_weights(weights[:-1, -m:], weights[-1, -m:])), weights
-
-
-def _labelled_rows(T: Any, folds: Folds) -> tuple[Any, NDArray[np.intp]]:  # (n, d_used + 1), (d_used + 1,)
-    """The labelled rows with a constant feature, and which features they use: others keep the weight 0."""
-    X = T[folds.labelled]
-    one = np.ones((X.shape[0], 1), np.float32)
-    if not sparse.issparse(T):
-        return np.hstack([X, one]), np.arange(T.shape[1] + 1)
-    terms = np.unique(X.indices).astype(np.intp)
-    return sparse.csr_array(sparse.hstack([X[:, terms], one])), np.append(terms, T.shape[1])
+    last = rows.on_columns(weights[:-1, -m:])
+    return LinearScores(_both(Z), *_both_weights(last, weights[-1, -m:])), weights
 
 
 def naive_bayes_expert(rows: Table, targets: Single) -> LinearScores:  # (N, n_slices, k)
@@ -164,7 +155,7 @@ def naive_bayes_expert(rows: Table, targets: Single) -> LinearScores:  # (N, n_s
     theta = centred(theta.reshape(-1, n_slices, k))
     columns = theta[:, :, 1:] if k == 2 else theta  # centred: the first is the second's negative
     Z = rows.times(np.ascontiguousarray(columns.reshape(len(theta), -1))).reshape(N, n_slices, -1)
-    return LinearScores(_both(Z), theta[:, -1].copy(), np.zeros(k, np.float32))
+    return LinearScores(_both(Z), rows.on_columns(theta[:, -1]), np.zeros(k, np.float32))
 
 
 def ridge_expert(rows: Table, targets: Single) -> LinearScores:  # (N, n_slices, k)
@@ -179,7 +170,7 @@ def ridge_expert(rows: Table, targets: Single) -> LinearScores:  # (N, n_slices,
     m = B.shape[2]
     W = ridge_steps(rows, B.reshape(N, -1), RIDGE, RIDGE_STEPS)
     Z = rows.times(W).reshape(N, n_slices, m)
-    return LinearScores(_both(Z), *_both_weights(W[:, -m:], np.zeros(m, np.float32)))
+    return LinearScores(_both(Z), *_both_weights(rows.on_columns(W[:, -m:]), np.zeros(m, np.float32)))
 
 
 def _both(Z: NDArray[Any]) -> NDArray[Any]:  # (N, n_slices, 1 or k) -> centred (N, n_slices, k)

@@ -7,7 +7,7 @@ hidden labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -54,6 +54,7 @@ from .new_points import NewPoints, calibrated, mixed
 from .outcome import Accuracy, Blend, CurvePoint
 from .outside import OutsideExpert, check_classifier, classifier_scores, given_scores
 from .rows import FeatureScale, Table
+from .subwords import SubwordTable, character_ngrams
 
 SHARES = (
     0.6,
@@ -119,6 +120,8 @@ class Labeller:
     alpha : share that a point takes from the others at each step of the walk; "auto" chooses it in the same
         folds, by the walk alone.
     through : the lifting that X was recovered from, where new points are to be recovered alike.
+    terms : (d,) the words that the columns of a sparse X stand for; the linear experts then see their
+        character n-grams, too.
     """
 
     def __init__(
@@ -130,6 +133,7 @@ class Labeller:
         alpha: float | str = 0.875,
         n_jobs: int | None = None,
         through: Lifting | None = None,
+        terms: Sequence[str] | None = None,
     ) -> None:
         self.op = op
         self.prior = prior if isinstance(prior, str) or hasattr(prior, "fit") else np.array(prior)
@@ -142,9 +146,9 @@ class Labeller:
         self.scale: FeatureScale | None = None
         self.rows: Table | None = None
         if isinstance(prior, str):
-            self._prepare_rows(X, n_jobs)
+            self._prepare_rows(X, terms, n_jobs)
 
-    def _prepare_rows(self, X: Any, n_jobs: int | None) -> None:
+    def _prepare_rows(self, X: Any, terms: Sequence[str] | None, n_jobs: int | None) -> None:
         if self.prior not in NAMES:
             check_classifier(self.prior)
         if self.prior == "naive_bayes":
@@ -152,7 +156,9 @@ class Labeller:
             if X.nnz and X.data.min() < 0:
                 raise ValueError(f'prior="naive_bayes" needs features ≥ 0; the least is {X.data.min():g}')
         self.scale = FeatureScale.of(X)
-        self.rows = Table(self.scale.rows(X), n_jobs)
+        rows = self.scale.rows(X)
+        with_ngrams = terms is not None and sparse.issparse(rows)
+        self.rows = SubwordTable(rows, character_ngrams(terms), n_jobs) if with_ngrams else Table(rows, n_jobs)
         self.counts = self.rows.is_sparse and (not self.rows.T.nnz or bool(self.rows.T.data.min() >= 0))
 
     def step(self, P: Single) -> Single:  # (N, …, k)

@@ -97,6 +97,23 @@ class Table:
         n, d = self.T.shape
         return int(n), int(d)
 
+    def with_constant(self, points: NDArray[np.intp]) -> tuple[Table, NDArray[np.intp]]:
+        """Rows of these points and a constant feature, and which features they use, the constant being d.
+
+        The others' weights are 0 in a linear model of these rows.
+        """
+        X, d = self.T[points], self.shape[1]
+        one = np.ones((X.shape[0], 1), np.float32)
+        if not self.is_sparse:
+            return Table(np.hstack([X, one]), self.n_jobs), np.arange(d + 1)
+        used = np.unique(X.indices).astype(np.intp)
+        X = sparse.csr_array(sparse.hstack([X[:, used], one]))
+        return Table(X, self.n_jobs), np.append(used, d)
+
+    def on_columns(self, V: NDArray[Any]) -> NDArray[Any]:  # weights of the features -> of T's columns
+        """The weights that new points' rows are multiplied by."""
+        return V
+
     @property
     def is_sparse(self) -> bool:
         return bool(sparse.issparse(self.T))

@@ -195,7 +195,7 @@ def _export_all(said: Session, corpus: Corpus, store: Store, model: Any, path: P
     if path.suffix.lower() == ".json" and labels:
         with said.stage("propagate"):
             given = [labels.get(name, "") for name in corpus.ids]
-            fitted = model.fit(corpus.X, given, operator=corpus.operator)
+            fitted = model.fit(corpus.X, given, operator=corpus.operator, terms=corpus.features.terms)
         P = fitted.label_distributions_
         tasks = [
             task_of(name, corpus.text(row), str(fitted.classes_[P[row].argmax()]), float(P[row].max()))

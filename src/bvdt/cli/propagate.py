@@ -199,7 +199,7 @@ def _label(session: Session, source: Source, task: Task) -> None:
     features, X, operator = walk(session, documents, task.settings)
     with session.stage("propagate"):
         model = propagation(features, task.settings, task.alpha, task.prior)
-        fitted = model.fit(X, codes, operator=operator)
+        fitted = model.fit(X, codes, operator=operator, terms=features.terms)
     _say_blend(session, fitted)
     measured = _measure(session, fitted, classes, codes, task)
     labelling = Labelling.of(fitted.label_distributions_, classes, codes)

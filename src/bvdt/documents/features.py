@@ -69,6 +69,11 @@ class Features:
     mean: Float | None = None  # (d,)
     deviation: Float | None = None  # (d,)
 
+    @property
+    def terms(self) -> list[str] | None:
+        """The words that the columns stand for, whose character n-grams say more; None for other features."""
+        return self.names if self.kind == "text" and self.text.analyzer == "word" else None
+
     def transform(self, documents: Documents) -> Any:  # (n, d)
         """The matrix of new documents; refuses those of another kind."""
         return self._scaled(self._aligned(documents), documents)

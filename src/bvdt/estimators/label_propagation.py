@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -170,7 +170,13 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         self.prior = prior
 
     def fit(
-        self, X: Any = None, y: Any = None, sample_weight: Any = None, *, operator: Any = None
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        operator: Any = None,
+        terms: Sequence[str] | Callable[[], Sequence[str]] | None = None,
     ) -> LabelPropagation:
         """Propagate the labels y over the points X.
 
@@ -190,6 +196,9 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             labels then cost only products. Any square operator, sparse matrix or array with entries ≥ 0 will
             do, but ``predict`` needs a WalkOperator. With a prior and the same ``operator`` and X as in the
             last fit, that fit's solution is where this one starts.
+        terms : array of str of shape (n_features,), or a function that gives it, default=None
+            The words that the columns of a sparse X count. With prior="auto" or "linear" the linear experts
+            then see the words' character n-grams, too, which helps where texts are short.
         """
         if y is None:
             raise ValueError("LabelPropagation requires y to be passed, but the target y is None")
@@ -212,7 +221,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         if len(np.unique(counted[counted >= 0])) < len(classes):  # a class without weight cannot be blended
             return self._propagate(weight)
         self.codes_, self._label_weight = counted, np.where(counted >= 0, weight, 0.0)
-        return self._blend(X)
+        return self._blend(X, terms)
 
     @classmethod
     def restored(
@@ -287,10 +296,10 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         mode = self.mode if self.mode == "walk" else "spread"
         return choose_alpha(self.operator_, Y0.toarray(), mode=mode, n_iter=self.n_iter)
 
-    def _blend(self, X: Any) -> LabelPropagation:
+    def _blend(self, X: Any, terms: Any) -> LabelPropagation:
         """The walk blended with the prior; starts from the last fit's solution for the same points."""
         earlier = self._labelling
-        labeller = labeller_for(self, X, None if earlier is None else earlier[0])
+        labeller = labeller_for(self, X, terms, None if earlier is None else earlier[0])
         same = earlier is not None and labeller is earlier[0]
         start = earlier[1] if same and earlier is not None else None
         blended = labeller.label(self.codes_, len(self.classes_), start=start, weight=self._label_weight)

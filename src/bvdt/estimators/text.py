@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sklearn import get_config
+from sklearn.pipeline import Pipeline
 
 from . import LabelPropagation
-
-if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
 
 # One setting for all corpora of docs/forest.md; the prior is measured in docs/decisions.md.
 DEFAULTS: dict[str, Any] = {
@@ -21,6 +21,17 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
+class TextPipeline(Pipeline):  # type: ignore[misc]  # scikit-learn has no types
+    """A vectorizer of words, then LabelPropagation, which is told the words."""
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> TextPipeline:
+        """Fit the vectorizer, then the labels; ``params`` as of scikit-learn's Pipeline."""
+        if not get_config()["enable_metadata_routing"]:  # which has a way of its own
+            params = {f"{self.steps[-1][0]}__terms": self[0].get_feature_names_out, **params}
+        super().fit(X, y, **params)
+        return self
+
+
 def text_pipeline(input: str = "counts", **params: Any) -> Pipeline:
     """Pipeline from term counts, or from strings, to labels: sublinear tf-idf, then LabelPropagation.
 
@@ -29,7 +40,7 @@ def text_pipeline(input: str = "counts", **params: Any) -> Pipeline:
     input : "counts", a matrix documents × terms; "text", strings.
     params : of ``bvdt.LabelPropagation``, in place of the defaults: cosine, 2 trees, the 15 nearest kept,
         label spreading with α = 0.875, no class masses, blended with a linear model, naive Bayes and their
-        students (prior="auto").
+        students (prior="auto"), which from strings see the words' character n-grams, too.
 
     Examples
     --------
@@ -40,10 +51,10 @@ def text_pipeline(input: str = "counts", **params: Any) -> Pipeline:
     ['food', 'food', 'cars', 'cars']
     """
     from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
-    from sklearn.pipeline import Pipeline
 
-    steps = {"counts": TfidfTransformer, "text": TfidfVectorizer}
+    steps = {"counts": (Pipeline, TfidfTransformer), "text": (TextPipeline, TfidfVectorizer)}
     if input not in steps:
         raise ValueError(f'input needs "counts" or "text"; got {input!r}')
-    weighting = steps[input](sublinear_tf=True)
-    return Pipeline([("tfidf", weighting), ("labels", LabelPropagation(**(DEFAULTS | params)))])
+    pipeline, weighting = steps[input]
+    labels = LabelPropagation(**(DEFAULTS | params))
+    return pipeline([("tfidf", weighting(sublinear_tf=True)), ("labels", labels)])

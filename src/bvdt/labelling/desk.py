@@ -222,7 +222,10 @@ class Desk:
 
     def _blend_once(self, walk: Guesses) -> None:
         self._began = time.monotonic()
-        model = self.model.fit(self.corpus.X, walk.codes.copy(), operator=self.corpus.operator)
+        corpus = self.corpus
+        model = self.model.fit(
+            corpus.X, walk.codes.copy(), operator=corpus.operator, terms=corpus.features.terms
+        )
         P = np.zeros((len(walk.codes), walk.P.shape[1]))
         P[:, model.classes_] = model.label_distributions_
         blend, expected = Guesses(walk.codes, P), expectation(model)
