@@ -203,8 +203,7 @@ def _label(session: Session, source: Source, task: Task) -> None:
     _say_blend(session, fitted)
     measured = _measure(session, fitted, classes, codes, task)
     labelling = Labelling.of(fitted.label_distributions_, classes, codes)
-    _say_counts(session, labelling, classes)
-    suggestions = _suggest(session, fitted, documents, labelling, task)
+    suggestions = _suggest(session, fitted, task)
     reasons = _reasons(session, fitted, documents, task)
     columns = labelling.columns(documents.ids) | ({"because": reasons.texts()} if task.explain else {})
     write_columns(session, task.output, columns, task.escape_formulas)
@@ -218,6 +217,9 @@ def _label(session: Session, source: Source, task: Task) -> None:
         with after_writing(*written):
             _report(session, documents, labelling, task.report, model, suggestions, reasons=reasons)
         written.append(task.report)
+    _say_counts(session, labelling, classes)
+    if task.suggest:
+        _say_suggestions(session, suggestions[: task.suggest], documents, labelling)
     say_written(session, written)
 
 
@@ -304,18 +306,13 @@ def _measure(session: Session, fitted: Any, classes: list[str], codes: Any, task
     return found
 
 
-def _suggest(
-    session: Session, fitted: Any, documents: Documents, labelling: Labelling, task: Task
-) -> list[int]:
+def _suggest(session: Session, fitted: Any, task: Task) -> list[int]:
     """What to label next: as many as asked for; for a report at least 20."""
     wanted = max(task.suggest, 20 if task.report else 0)
     if not wanted:
         return []
     with session.stage("suggest"):
-        found = [int(i) for i in fitted.suggest(wanted)]
-    if task.suggest:
-        _say_suggestions(session, found[: task.suggest], documents, labelling)
-    return found
+        return [int(i) for i in fitted.suggest(wanted)]
 
 
 def _say_suggestions(session: Session, found: list[int], documents: Documents, labelling: Labelling) -> None:
@@ -360,13 +357,13 @@ def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
     session.result |= {"model": str(path), "classes": model.classes}
     if model.holdout is not None:
         session.say(f"Accuracy when the model was made: {model.holdout}")
-    _say_counts(session, labelling, model.classes)
     write_columns(session, task.output, labelling.columns(documents.ids), task.escape_formulas)
     written = [task.output]
     if task.report is not None:
         with after_writing(*written):
             _report(session, documents, labelling, task.report, model, _least_sure(labelling), fitted=False)
         written.append(task.report)
+    _say_counts(session, labelling, model.classes)
     say_written(session, written)
 
 
