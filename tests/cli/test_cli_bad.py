@@ -192,8 +192,8 @@ def test_a_reader_that_goes_away_costs_no_file(tmp_path):
     written = [tmp_path / name for name in ("x.csv", "r.html", "m.bvdt")]
     out, report, model = written
     line = (
-        f'"{sys.executable}" -m bvdt propagate "{docs_csv(tmp_path)}" -l topic -o "{out}" --report "{report}" '
-        f'--save "{model}" --suggest 5'
+        f'"{sys.executable}" -m bvdt propagate "{docs_csv(tmp_path)}" -l topic -o "{out}" '
+        f'--report "{report}" --save "{model}" --suggest 5'
     )
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {line} | true"], capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, b"")
