@@ -29,6 +29,11 @@ _PARAMETERS = (
     "progress",
 )
 
+_INSTEAD = (
+    'bvdt.text_pipeline("text") labels texts, scikit-learn\'s TfidfVectorizer turns them into numbers; leave '
+    "columns of names out, or encode them"
+)
+
 
 class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """An estimator with the parameters of ``bvdt.transition_matrix`` and, once fitted, ``operator_``."""
@@ -101,6 +106,12 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
 def checked(estimator: WalkEstimator, X: Any, **options: Any) -> Any:
     """X as an array or CSR; its values are checked where they are lifted, which names row and column."""
     check_readable(X)
-    return validate_data(
-        estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, **options
-    )
+    try:
+        return validate_data(
+            estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, **options
+        )
+    except ValueError:
+        from ._texts import telling_of_texts  # scikit-learn's part on texts, which numbers do not need
+
+        with telling_of_texts(X, _INSTEAD):
+            raise
