@@ -433,6 +433,29 @@ def test_minus_one_in_unsigned_numbers_is_refused(dtype):
     assert list(on_four(np.array([0, 1, 255, 0], np.uint8)).classes_) == [0, 1, 255]  # a mask's
 
 
+@pytest.mark.parametrize(
+    ("more", "kept"), [({}, False), ({"clamp": True}, True), ({"prior": "linear"}, True)]
+)
+def test_given_labels_are_kept_with_a_prior_or_clamped(more, kept):
+    y = np.repeat([0, 1], 30)
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 9 * y[:, None]
+    wrong = np.where(np.arange(60) == 3, 1, y)
+    model = bvdt.LabelPropagation("squared_euclidean", random_state=0, **more).fit(X, wrong)
+    assert (model.transduction_[3] == wrong[3]) == kept
+    assert_array_equal(np.delete(model.transduction_, 3), np.delete(y, 3))
+
+
+def test_class_balance_has_no_part_in_a_blend(counts, few):
+    X, _ = counts
+    P = [
+        bvdt.LabelPropagation(prior="linear", class_balance=on, random_state=0)
+        .fit(X, few)
+        .label_distributions_
+        for on in (True, False)
+    ]
+    assert_array_equal(*P)
+
+
 def test_masked_labels_are_unlabelled():
     y = np.ma.masked_array([0, 1, 1, 0], mask=[False, False, True, True])
     model = bvdt.LabelPropagation("squared_euclidean", near=1, prior=None, random_state=0)

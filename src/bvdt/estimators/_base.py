@@ -115,8 +115,8 @@ def _warn_of_graph(estimator: WalkEstimator, X: Any) -> None:
     if (differs.nnz if issparse(X) else differs.any()) or X.sum() == X.diagonal().sum():
         return
     warnings.warn(
-        "X is square and symmetric, as graphs and matrices of distances are, and its rows are taken as points; "
-        f"a graph of affinities goes in as {type(estimator).__name__}.fit(operator=X)",
+        "X is square and symmetric, as graphs and matrices of distances are, and its rows are taken as "
+        f"points; a graph of affinities goes in as {type(estimator).__name__}.fit(operator=X)",
         UserWarning,
         stacklevel=4,
     )
