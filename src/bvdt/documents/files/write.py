@@ -113,9 +113,8 @@ def _write_delimited(file: IO[str], columns: Mapping[str, list[Any]], delimiter:
     special = re.compile(f'[{delimiter}"\r\n]')
 
     def cell(value: Any) -> str:
-        if not isinstance(value, str):
-            value = "" if _is_blank(value) else _as_text(value)
-        return '"' + value.replace('"', '""') + '"' if special.search(value) else value
+        text = "" if _is_blank(value) else _as_text(value)
+        return '"' + text.replace('"', '""') + '"' if special.search(text) else text
 
     alone = len(columns) == 1  # an empty line is no row: a blank in the only column is written ""
     for row in itertools.chain([tuple(columns)], zip(*columns.values(), strict=True)):
