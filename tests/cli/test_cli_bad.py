@@ -189,11 +189,32 @@ def test_a_closed_stderr_is_no_reason_to_fail(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="pipes of the shell")
 def test_a_reader_that_goes_away_costs_no_file(tmp_path):
     """As in `bvdt propagate ... | head -1`."""
-    out, report = tmp_path / "x.csv", tmp_path / "r.html"
+    written = [tmp_path / name for name in ("x.csv", "r.html", "m.bvdt")]
+    out, report, model = written
     line = (
-        f'"{sys.executable}" -m bvdt propagate "{docs_csv(tmp_path)}" -l topic -o "{out}" --report "{report}"'
+        f'"{sys.executable}" -m bvdt propagate "{docs_csv(tmp_path)}" -l topic -o "{out}" '
+        f'--report "{report}" --save "{model}" --suggest 5'
     )
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {line} | true"], capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert out.exists()
-    assert report.exists()
+    assert all(path.exists() for path in written)
+
+
+def test_files_are_written_before_the_tables_are_printed(tmp_path, monkeypatch):
+    seen = []
+
+    def table(*_):
+        seen.append({path.name for path in tmp_path.iterdir()})
+
+    monkeypatch.setattr("bvdt.cli.session.Session.table", table)
+    files = ["-o", tmp_path / "x.csv", "--report", tmp_path / "r.html"]
+    save = ["--save", tmp_path / "m.bvdt", "--suggest", 5]
+    assert run("propagate", docs_csv(tmp_path), "-l", "topic", *files, *save).exit_code == 0
+    names = {"docs.csv", "x.csv", "r.html", "m.bvdt"}
+    assert seen == [names, names]  # the classes, and what to label next
+    files = ["-o", tmp_path / "y.csv", "--report", tmp_path / "s.html"]
+    assert run("propagate", docs_csv(tmp_path), "--model", tmp_path / "m.bvdt", *files).exit_code == 0
+    assert seen[2:] == [names | {"y.csv", "s.html"}]
+    files = ["-o", tmp_path / "c.csv", "--plot", tmp_path / "c.html"]
+    assert run("cluster", docs_csv(tmp_path), "-k", 3, *files).exit_code == 0
+    assert seen[3] >= {"c.csv", "c.html"}

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from bvdt.documents.files import read_documents
+from bvdt.documents.files import read_documents, write_table
 from helpers.cli_cases import (
     N_LABELS,
     WORDS,
@@ -20,6 +20,7 @@ from helpers.cli_cases import (
     docs_jsonl,
     docs_matrix,
     docs_parquet,
+    few,
     labels_csv,
     points_csv,
     propagate,
@@ -62,6 +63,37 @@ def test_every_format_is_labelled(tmp_path, name):
     assert f"{N} documents, {N_LABELS} of them labelled, 3 classes" in result.stdout
     assert "Accuracy on hidden labels: 100.0 %" in result.stdout
     assert str(tmp_path / "out.csv") in result.stdout
+
+
+KEPT = ["id", "label", "confidence", "runner_up", "entropy", "given", "text", "topic", "label_input"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_columns_of_the_input_are_kept(tmp_path, suffix):
+    ids, texts, truth = corpus()
+    columns = {"id": ids, "text": texts, "topic": few(truth), "label": [f"own {name}" for name in ids]}
+    path = tmp_path / f"in{suffix}"
+    write_table(path, columns)
+    more = ["--keep-columns", "--save", tmp_path / "m.bvdt"]
+    _, rows = propagate(tmp_path, path, "topic", *more)
+    assert list(rows[0]) == KEPT
+    for row, *own in zip(rows, *columns.values(), strict=True):
+        assert [row[name] for name in ("id", "text", "topic", "label_input")] == own
+    out = tmp_path / f"new{suffix}"
+    result = run("propagate", path, "--model", tmp_path / "m.bvdt", "-o", out, "--keep-columns")
+    assert result.exit_code == 0, result.output
+    assert read_documents(out, text="text", id="id", labels="label_input").labels == columns["label"]
+    assert read_documents(out, text="text", id="id").texts == texts
+
+
+def test_a_kept_column_needs_a_name_of_its_own(tmp_path):
+    ids, texts, truth = corpus()
+    columns = {"id": ids, "text": texts, "label": few(truth), "label_input": ids}
+    path = write_csv(tmp_path / "d.csv", columns)
+    result = run("propagate", path, "-l", "label", "-o", tmp_path / "o.csv", "--keep-columns")
+    assert result.exit_code == 2
+    assert 'column "label" of the input would be kept as "label_input"' in result.stderr
+    assert not (tmp_path / "o.csv").exists()
 
 
 def test_reasons_on_request(tmp_path):
@@ -310,11 +342,12 @@ def test_stop_words_of_a_file(tmp_path):
     assert json.loads(result.stdout)["walk"]["features"] == 28
 
 
-def test_missing_word(tmp_path):
+@pytest.mark.parametrize("option", ["--unlabelled", "--unlabeled", "--missing"])
+def test_a_word_for_unlabelled(tmp_path, option):
     ids, texts, truth = corpus()
     labels = [name if i < N_LABELS else "?" for i, name in enumerate(truth)]
     path = write_csv(tmp_path / "d.csv", {"id": ids, "text": texts, "topic": labels})
-    result, _ = propagate(tmp_path, path, "topic", "--missing", "?", "--json")
+    result, _ = propagate(tmp_path, path, "topic", option, "?", "--json")
     assert json.loads(result.stdout)["classes"] == sorted(WORDS)
 
 

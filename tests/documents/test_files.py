@@ -118,6 +118,7 @@ def test_duplicated_ids_are_kept(tmp_path, suffix):
         ("latin.csv", "id,text\n1,café\n2,Zürich\n".encode("latin-1"), ["café", "Zürich"]),
         ("cp1252.csv", "id,text\n1,“so”\n2,10 €\n".encode("cp1252"), ["“so”", "10 €"]),
         ("utf16.csv", "id,text\n1,café\n2,日本\n".encode("utf-16"), ["café", "日本"]),
+        ("bar.csv", b"id|text|by\n1|one, two; three|x\n2|four|y\n", ["one, two; three", "four"]),
         ("semicolon.csv", b"id;text\n1;one, two\n2;three\n", ["one, two", "three"]),
         ("tabs.csv", b"id\ttext\n1\tone, two\n2\tthree\n", ["one, two", "three"]),
         ("header-spaces.csv", b"id, text\n1,one\n2,two\n", ["one", "two"]),
@@ -156,7 +157,8 @@ def test_longest_strings_are_the_text(tmp_path):
     path = put(tmp_path, "docs.csv", "key,title,body,n\nk1,short,a much longer body,1\nk2,x,another body,2\n")
     documents = read_documents(path, id="key")
     assert (documents.ids, documents.texts) == (["k1", "k2"], ["a much longer body", "another body"])
-    assert documents.notes == (f'{path}: the text is column "body"',)
+    note = f'{path}: the text is column "body"'
+    assert documents.notes == (f"{note}; columns of numbers beside it have no part in this: n",)
     assert read_documents(path, text="title").texts == ["short", "x"]
     assert read_documents(path, labels="body").texts == ["short", "x"]
 
@@ -418,7 +420,7 @@ def test_labels_that_look_like_none_are_told(tmp_path, word):
     rows = "".join(f"some words {i},{i % 2 if i < 6 else word}\n" for i in range(12))
     path.write_text("text,y\n" + rows, encoding="utf-8")
     (note,) = read_documents(path, labels="y").notes
-    assert f'add --missing "{word}"' in note
+    assert f'add --unlabelled "{word}"' in note
     missing = "-1" if word == "-1.0" else word
     assert read_documents(path, labels="y", missing=missing).labels == [*"010101", *[None] * 6]
     (note,) = read_documents(path, labels="y", missing="7").notes
@@ -428,4 +430,91 @@ def test_labels_that_look_like_none_are_told(tmp_path, word):
 def test_a_word_for_missing_that_no_label_has(tmp_path):
     path = tmp_path / "docs.csv"
     path.write_text("text,y\none two,a\nthree four,b\n", encoding="utf-8")
-    assert read_documents(path, labels="y", missing="c").notes == ('no label is "c", the one for "missing"',)
+    assert read_documents(path, labels="y", missing="c").notes == (
+        'no label is "c", the one for "not labelled" (--unlabelled)',
+    )
+
+
+def test_class_names_that_look_alike_are_told(tmp_path):
+    path = tmp_path / "docs.csv"
+    path.write_text(
+        "text,y\na,LIBS\nb,libs \nc,sci-fi\nd,Sci Fi\ne,C++\nf,C\ng,1.0\nh,1-0\n", encoding="utf-8"
+    )
+    assert read_documents(path, labels="y").notes == (
+        "'LIBS' and 'libs' are different classes; if they are meant as one, write them alike",
+        "'Sci Fi' and 'sci-fi' are different classes; if they are meant as one, write them alike",
+    )
+
+
+def test_ids_that_come_again_are_told(tmp_path):
+    path = tmp_path / "docs.csv"
+    path.write_text("id,text\na,one\nb,two\na,three\na,four\n", encoding="utf-8")
+    (note,) = read_documents(path).notes
+    assert note.startswith(f'{path}: the id "a" comes 3 times; results are in the input\'s order')
+    path.write_text("id,text\na,one\nb,two\na,three\nb,four\n", encoding="utf-8")
+    (note,) = read_documents(path).notes
+    assert '2 ids come more than once, "a" 2 times' in note
+    assert note.endswith("make the ids unique, or name another column (--id)")
+
+
+@pytest.mark.parametrize("text", [None, "text"])
+def test_numbers_beside_a_text_are_told(tmp_path, text):
+    path = tmp_path / "docs.csv"
+    path.write_text(
+        "id,text,stars,topic,price,by\n1,a word,5,x,,me\n2,more words,4,,1.5,you\n", encoding="utf-8"
+    )
+    (note,) = read_documents(path, text=text, labels="topic").notes
+    assert (
+        note == f'{path}: the text is column "text"; columns of numbers beside it have no part in this: '
+        "stars, price"
+    )
+
+
+def test_numbers_beside_a_text_in_parquet_are_told(tmp_path):
+    path = tmp_path / "docs.parquet"
+    write_table(path, {"text": ["one word", "two words"], "stars": [5, 4]})
+    assert read_documents(path).notes[0].endswith("have no part in this: stars")
+
+
+# -- columns that are kept -----------------------------------------------------------------------------------
+
+
+def test_columns_are_kept_as_they_are(tmp_path):
+    rows = ['{"id": 1, "text": "one", "n": 7, "x": 0.5, "tags": ["a", 2], "ok": true, "more": {"k": 1e3}}']
+    (tmp_path / "d.jsonl").write_text(rows[0] + '\n{"id": 2, "text": "two"}\n', encoding="utf-8")
+    kept = read_documents(tmp_path / "d.jsonl", keep=True).columns
+    assert kept == {
+        "text": ["one", "two"],
+        "n": [7, None],
+        "x": [0.5, None],
+        "tags": [["a", 2], None],
+        "ok": [True, None],
+        "more": [{"k": 1000.0}, None],
+    }
+    write_table(tmp_path / "o.jsonl", {"id": ["1", "2"]} | kept)
+    back = read_documents(tmp_path / "o.jsonl", keep=True)
+    assert back.columns == kept
+    write_table(tmp_path / "o.csv", kept)
+    assert (tmp_path / "o.csv").read_text().splitlines() == [
+        "text,n,x,tags,ok,more",
+        'one,7,0.5,"[""a"", 2]",True,"{""k"": 1000.0}"',
+        "two,,,,,",
+    ]
+    (tmp_path / "d.csv").write_text("key,text,n\na,one,007\nb,two,\n", encoding="utf-8")
+    assert read_documents(tmp_path / "d.csv", id="key", keep=True).columns == {
+        "text": ["one", "two"],
+        "n": ["007", ""],
+    }
+    assert read_documents(tmp_path / "d.csv", id="key").columns is None
+
+
+def test_numbers_too_long_for_an_integer_are_kept(tmp_path):
+    (tmp_path / "d.jsonl").write_text('{"text": "one", "n": ' + "9" * 5000 + "}\n", encoding="utf-8")
+    assert read_documents(tmp_path / "d.jsonl", keep=True).columns["n"] == [float("inf")]
+
+
+def test_a_matrix_has_no_columns_to_keep(tmp_path):
+    np.save(tmp_path / "m.npy", np.ones((5, 3)))
+    for path in (tmp_path, tmp_path / "m.npy"):
+        with pytest.raises(ValueError, match=r"has no columns to keep; leave out keep \(--keep-columns\)"):
+            read_documents(path, keep=True)

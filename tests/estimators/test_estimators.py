@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import re
 import subprocess
 import sys
 
@@ -386,6 +387,73 @@ def test_words_for_unlabelled_are_no_classes(word):
     y = np.array(["0", "1", word, word])
     with pytest.raises(ValueError, match=rf'y\[2\] is the text "{word}": did you mean unlabelled\?'):
         bvdt.LabelPropagation("squared_euclidean", near=1).fit([[0.0], [1.0], [0.1], [0.9]], y)
+
+
+FOUR = [[0.0], [1.0], [0.1], [0.9]]
+
+
+def on_four(y):
+    return bvdt.LabelPropagation("squared_euclidean", near=1, random_state=0).fit(FOUR, y)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.where([True, True, False, False], ["cat", "dog", "cat", "dog"], "-1"),
+        np.array(["cat", "dog", "-1", -1], dtype=object),
+        pd.Series([0, 1, -1, -1]).astype(str),
+        np.array([b"0", b"1", b"-1", b"-1"]),
+    ],
+)
+def test_minus_one_as_text_is_no_class(y):
+    with pytest.raises(ValueError, match=r'y\[2\] is the text "-1": did you mean unlabelled\?'):
+        on_four(y)
+
+
+@pytest.mark.parametrize("word", ["NaN", "N/A", "null", "Unlabelled", "?", "unknown"])
+def test_classes_that_look_like_none_are_told(word):
+    with pytest.warns(
+        UserWarning, match=rf"^y: {re.escape(repr(word))} was taken for a class; .* write \"\"$"
+    ):
+        model = on_four(np.array(["cat", "dog", word, ""]))
+    assert word in model.classes_
+
+
+def test_classes_that_look_alike_are_told():
+    with pytest.warns(UserWarning, match=r"y: 'LIBS' and 'libs ' are different classes; .* write them alike"):
+        assert list(on_four(np.array(["LIBS", "libs ", "", ""])).classes_) == ["LIBS", "libs "]
+    assert list(on_four(np.array(["C", "C++", "C#", "1"], dtype=object)).classes_) == ["1", "C", "C#", "C++"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32, np.uint64])
+def test_minus_one_in_unsigned_numbers_is_refused(dtype):
+    y = np.array([0, 1, -1, -1]).astype(dtype)
+    with pytest.raises(ValueError, match=rf"y\[2\] = {np.iinfo(dtype).max}, which is what -1 .* in uint"):
+        on_four(y)
+    assert list(on_four(np.array([0, 1, 255, 0], np.uint8)).classes_) == [0, 1, 255]  # a mask's
+
+
+@pytest.mark.parametrize(
+    ("more", "kept"), [({}, False), ({"clamp": True}, True), ({"prior": "linear"}, True)]
+)
+def test_given_labels_are_kept_with_a_prior_or_clamped(more, kept):
+    y = np.repeat([0, 1], 30)
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 9 * y[:, None]
+    wrong = np.where(np.arange(60) == 3, 1, y)
+    model = bvdt.LabelPropagation("squared_euclidean", random_state=0, **more).fit(X, wrong)
+    assert (model.transduction_[3] == wrong[3]) == kept
+    assert_array_equal(np.delete(model.transduction_, 3), np.delete(y, 3))
+
+
+def test_class_balance_has_no_part_in_a_blend(counts, few):
+    X, _ = counts
+    P = [
+        bvdt.LabelPropagation(prior="linear", class_balance=on, random_state=0)
+        .fit(X, few)
+        .label_distributions_
+        for on in (True, False)
+    ]
+    assert_array_equal(*P)
 
 
 def test_masked_labels_are_unlabelled():

@@ -9,8 +9,11 @@ import inspect
 import re
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 import bvdt
 
@@ -19,12 +22,31 @@ PAGES = sorted([*(DOCS / "start").glob("*.md"), *(DOCS / "guides").glob("*.md")]
 ROOMS = {"datasets", "divergences", "report", "__version__"}  # a page of their own; a string
 
 
+def code_of(page: Path) -> list[str]:
+    """The Python blocks of a page."""
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_code_of_a_page_runs_from_top_to_bottom(page, capsys):
     names: dict[str, object] = {}
-    for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+    for code in code_of(page):
         exec(code, names)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array, sparse.csc_matrix])
+def test_the_guide_to_single_cells_takes_sparse_counts(kind, capsys):
+    cells, recipe = code_of(DOCS / "guides" / "single-cells.md")
+    names: dict[str, Any] = {}
+    exec(cells, names)
+    exec(recipe, names)
+    dense = names["scores"]
+    names["counts"] = kind(names["counts"])
+    exec(recipe, names)
+    np.testing.assert_allclose(np.abs(names["scores"]), np.abs(dense), atol=1e-6)
+    assert float(capsys.readouterr().out.split()[0]) > 0.8
 
 
 def test_every_public_name_is_in_the_reference():

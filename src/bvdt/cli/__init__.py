@@ -12,7 +12,7 @@ from .cluster import CLUSTER_HELP, cluster
 from .demo import DEMO_HELP, demo
 from .embed import EMBED_HELP, embed
 from .guard import guarded
-from .help import TwoHelps
+from .help import TwoHelps, usual_spelling
 from .inspect import INSPECT_HELP, inspect
 from .label import LABEL_HELP, label
 from .propagate import PROPAGATE_HELP, propagate
@@ -33,7 +33,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
+    context_settings={"help_option_names": ["--help", "-h"], "token_normalize_func": usual_spelling},
 )
 app.add_typer(datasets.app, name="datasets")
 

@@ -94,11 +94,9 @@ def cluster(
         from ..estimators import SpectralClustering
 
         found = SpectralClustering(clusters, random_state=seed, n_jobs=jobs).fit(operator=operator)
-    if found.selection_:
-        _say_choice(session, found)
     number = by_size(found.labels_)
     parts = operator.tree.cut(min(PIECES, len(number)))
-    described = _describe(session, number, parts, documents, features, X)
+    described = _describe(number, parts, documents, features, X)
     columns: dict[str, Any] = {"id": documents.ids, "cluster": number}
     if features.kind == "text":
         columns["terms"] = [", ".join(described[k - 1].terms) for k in number]
@@ -115,6 +113,9 @@ def cluster(
             with session.stage("plot"):
                 _plot(plot, input.name, documents, operator, seed, number, described)
             session.result["plot"] = str(plot)
+    if found.selection_:
+        _say_choice(session, found)
+    _say_clusters(session, described)
     say_written(session, outputs)
     session.finish()
 
@@ -204,15 +205,17 @@ def _plot(
 
 
 def _describe(
-    session: Session, number: Any, parts: Any, documents: Documents, features: Features, X: Any
+    number: Any, parts: Any, documents: Documents, features: Features, X: Any
 ) -> list[ClusterSummary]:
-    """Size, telling terms, a typical document and purity of every cluster, said and kept."""
+    """Size, telling terms, a typical document and purity of every cluster."""
     names = features.names if features.kind == "text" else None
-    found = summarise(X, number, documents.ids, names, documents.texts, documents.labels, parts)
+    return summarise(X, number, documents.ids, names, documents.texts, documents.labels, parts)
+
+
+def _say_clusters(session: Session, found: list[ClusterSummary]) -> None:
     session.say()
     session.table(*_told(found))
     session.result["clusters"] = [cluster.contents() for cluster in found]
-    return found
 
 
 def _told(found: list[ClusterSummary]) -> tuple[list[str], list[list[str]]]:

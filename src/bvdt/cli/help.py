@@ -8,6 +8,13 @@ from typer.core import TyperCommand
 
 RARE = "rare"  # the panel of options that -h leaves out; nothing else draws panels here
 
+OTHER_SPELLINGS = {"unlabeled": "unlabelled", "missing": "unlabelled"}  # of options; no help lists them
+
+
+def usual_spelling(name: str) -> str:
+    """The name of an option that has others, too."""
+    return OTHER_SPELLINGS.get(name, name)
+
 
 class TwoHelps(TyperCommand):
     """A command whose ``-h`` leaves out the options marked as rare, and says that --help has them."""

@@ -125,7 +125,7 @@ EscapeFormulas = Annotated[
     bool, option("--escape-formulas", help="Write ' before texts that begin a formula.", rich_help_panel=RARE)
 ]
 Missing = Annotated[
-    str | None, option("--missing", help="A label that means: none.", metavar="WORD", rich_help_panel=RARE)
+    str | None, option("--unlabelled", help="A label that means: none.", metavar="WORD", rich_help_panel=RARE)
 ]
 Encoding = Annotated[
     str | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from ..documents.labels import encode
-from ..documents.predictions import Labelling, Reasons
+from ..documents.predictions import Labelling, Reasons, kept_columns
 from ..documents.settings import WalkSettings, propagation
 from . import options as o
 from .guard import after_writing
@@ -48,6 +48,7 @@ Explain = Annotated[
     Any,
     o.option("--explain", help="Name N labels behind each.", metavar="N", parser=o.at_least(0)),
 ]
+KeepColumns = Annotated[bool, o.option("--keep-columns", help="Write the input's other columns, too.")]
 Hidden = Annotated[
     Any,
     o.option(
@@ -110,6 +111,7 @@ def propagate(
     id: o.Id = None,
     missing: o.Missing = None,
     encoding: o.Encoding = None,
+    keep_columns: KeepColumns = False,
     escape_formulas: o.EscapeFormulas = False,
     report: Report = None,
     save: Save = None,
@@ -136,7 +138,7 @@ def propagate(
     debug: o.Debug = False,
 ) -> None:
     session = Session(quiet=quiet, json=json)
-    source = Source(input, text, id, labels, missing, encoding, stop_words, model)
+    source = Source(input, text, id, labels, missing, encoding, stop_words, model, keep_columns)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs)
     more = suggest or 0, explain or 0, holdout, alpha, PRIORS[prior or "auto"], settings
@@ -145,9 +147,10 @@ def propagate(
     if dask is not None:
         made: dict[str, Any] = {
             "--text": text,
-            "--missing": missing,
+            "--unlabelled": missing,
             "--encoding": encoding,
             "--report": report,
+            "--keep-columns": keep_columns,
         }
         made |= {"--save": save, "--model": model, "--suggest": suggest, "--holdout": holdout}
         made |= {"--prior": prior, "--trees": trees, "--scale": scale, "--ngrams": ngrams}
@@ -164,7 +167,7 @@ def propagate(
         made |= {"--prior": prior, "--explain": explain}
         made |= {"--alpha": alpha, "--divergence": divergence, "--bandwidth": bandwidth, "--near": near}
         made |= {"--trees": trees, "--scale": scale, "--ngrams": ngrams, "--chars": chars}
-        made |= {"--min-df": min_df, "--stop-words": stop_words, "--missing": missing}
+        made |= {"--min-df": min_df, "--stop-words": stop_words, "--unlabelled": missing}
         _refuse(made, "--model brings its own labels and settings", "--model")
         _predict(session, source, model, task)
     session.finish()
@@ -195,6 +198,7 @@ def _label(session: Session, source: Source, task: Task) -> None:
             'the labels inside an svmlight file are "target"'
         )
     documents = read(session, source, least=2)
+    kept = kept_columns(documents.columns)
     classes, codes = _classes(session, source, documents)
     features, X, operator = walk(session, documents, task.settings)
     with session.stage("propagate"):
@@ -203,11 +207,10 @@ def _label(session: Session, source: Source, task: Task) -> None:
     _say_blend(session, fitted)
     measured = _measure(session, fitted, classes, codes, task)
     labelling = Labelling.of(fitted.label_distributions_, classes, codes)
-    _say_counts(session, labelling, classes)
-    suggestions = _suggest(session, fitted, documents, labelling, task)
+    suggestions = _suggest(session, fitted, task)
     reasons = _reasons(session, fitted, documents, task)
     columns = labelling.columns(documents.ids) | ({"because": reasons.texts()} if task.explain else {})
-    write_columns(session, task.output, columns, task.escape_formulas)
+    write_columns(session, task.output, columns | kept, task.escape_formulas)
     written = [task.output]
     model = Model(features, fitted, classes, measured, source.path.name)
     if task.save is not None:
@@ -218,6 +221,9 @@ def _label(session: Session, source: Source, task: Task) -> None:
         with after_writing(*written):
             _report(session, documents, labelling, task.report, model, suggestions, reasons=reasons)
         written.append(task.report)
+    _say_counts(session, labelling, classes)
+    if task.suggest:
+        _say_suggestions(session, suggestions[: task.suggest], documents, labelling)
     say_written(session, written)
 
 
@@ -304,18 +310,13 @@ def _measure(session: Session, fitted: Any, classes: list[str], codes: Any, task
     return found
 
 
-def _suggest(
-    session: Session, fitted: Any, documents: Documents, labelling: Labelling, task: Task
-) -> list[int]:
+def _suggest(session: Session, fitted: Any, task: Task) -> list[int]:
     """What to label next: as many as asked for; for a report at least 20."""
     wanted = max(task.suggest, 20 if task.report else 0)
     if not wanted:
         return []
     with session.stage("suggest"):
-        found = [int(i) for i in fitted.suggest(wanted)]
-    if task.suggest:
-        _say_suggestions(session, found[: task.suggest], documents, labelling)
-    return found
+        return [int(i) for i in fitted.suggest(wanted)]
 
 
 def _say_suggestions(session: Session, found: list[int], documents: Documents, labelling: Labelling) -> None:
@@ -350,6 +351,7 @@ def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
         model = load_model(path, n_jobs=task.settings.jobs)
     columns = (model.features.names or ()) if model.features.kind == "columns" else ()
     documents = read(session, source, least=1, numbers=columns)
+    kept = kept_columns(documents.columns)
     n, kinds = len(documents.ids), len(model.classes)
     session.say(f"Read {source.path}: {n:,} documents; {path}: {kinds} classes")
     with session.stage("predict"):
@@ -360,13 +362,13 @@ def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
     session.result |= {"model": str(path), "classes": model.classes}
     if model.holdout is not None:
         session.say(f"Accuracy when the model was made: {model.holdout}")
-    _say_counts(session, labelling, model.classes)
-    write_columns(session, task.output, labelling.columns(documents.ids), task.escape_formulas)
+    write_columns(session, task.output, labelling.columns(documents.ids) | kept, task.escape_formulas)
     written = [task.output]
     if task.report is not None:
         with after_writing(*written):
             _report(session, documents, labelling, task.report, model, _least_sure(labelling), fitted=False)
         written.append(task.report)
+    _say_counts(session, labelling, model.classes)
     say_written(session, written)
 
 

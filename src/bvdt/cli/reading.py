@@ -30,6 +30,7 @@ class Source:
     encoding: str | None = None
     stop_words: str | None = None
     model: Path | None = None
+    keep_columns: bool = False
 
     def files(self) -> Iterator[tuple[Path, str]]:
         """Every file that is read, and what it is."""
@@ -55,6 +56,7 @@ def read(
             encoding=source.encoding,
             missing=source.missing,
             numbers=numbers,
+            keep=source.keep_columns,
         )
     for note in documents.notes:
         session.note(note)

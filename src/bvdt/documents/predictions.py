@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import entr
 
 from .._support.arrays import Float
+
+NAMES = ("id", "label", "confidence", "runner_up", "entropy", "given", "because")  # of columns that are ours
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +68,18 @@ class Labelling:
             (name, int(given[k]), int(predicted[k]), float(total[k] / predicted[k]) if predicted[k] else None)
             for k, name in enumerate(classes)
         ]
+
+
+def kept_columns(columns: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The input's columns to be written after ours; one whose name is ours gets "_input" after it."""
+    columns = columns or {}
+    renamed = {name: f"{name}_input" if name in NAMES else name for name in columns}
+    for name, new in renamed.items():
+        if new != name and new in columns:
+            raise ValueError(
+                f'the column "{name}" of the input would be kept as "{new}", which is there, too; rename one'
+            )
+    return {renamed[name]: cells for name, cells in columns.items()}
 
 
 def _second(P: Float, first: NDArray[np.intp]) -> NDArray[np.intp]:  # (N,)

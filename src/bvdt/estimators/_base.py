@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from .._support.arrays import Float
 from ..divergences import get
 from ..lifting import check_readable
 from ..operators import near_weights, transition_matrix
-from ..walks import as_square
+from ..walks import as_square, warn_of_distances
 
 _PARAMETERS = (
     "divergence",
@@ -27,6 +28,11 @@ _PARAMETERS = (
     "random_state",
     "n_jobs",
     "progress",
+)
+
+_INSTEAD = (
+    'bvdt.text_pipeline("text") labels texts, scikit-learn\'s TfidfVectorizer turns them into numbers; leave '
+    "columns of names out, or encode them"
 )
 
 
@@ -44,11 +50,13 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         if X is not None:
             X = checked(self, X, reset=True, ensure_min_samples=2)
         if operator is None:
+            _warn_of_graph(self, X)
             arguments = {name: getattr(self, name) for name in _PARAMETERS}
             arguments["near"] = min(self.near, X.shape[0] - 1)  # few points: all others are near
             self.operator_ = transition_matrix(X, recall=self._recall_for(X), **arguments)
             return self.operator_
         self.operator_ = as_square(operator)
+        warn_of_distances(self.operator_)
         if X is None:
             self._features_of_operator()
         elif X.shape[0] != self.operator_.shape[0]:
@@ -98,9 +106,31 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         return tags
 
 
+def _warn_of_graph(estimator: WalkEstimator, X: Any) -> None:
+    """A warning on a square symmetric X with entries off its diagonal: no data of points look like that."""
+    n_points = X.shape[0]
+    if n_points < 5 or X.shape[1] != n_points:
+        return
+    differs = X != X.T
+    if (differs.nnz if issparse(X) else differs.any()) or X.sum() == X.diagonal().sum():
+        return
+    warnings.warn(
+        "X is square and symmetric, as graphs and matrices of distances are, and its rows are taken as "
+        f"points; a graph of affinities goes in as {type(estimator).__name__}.fit(operator=X)",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
 def checked(estimator: WalkEstimator, X: Any, **options: Any) -> Any:
     """X as an array or CSR; its values are checked where they are lifted, which names row and column."""
     check_readable(X)
-    return validate_data(
-        estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, **options
-    )
+    try:
+        return validate_data(
+            estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, **options
+        )
+    except ValueError:
+        from ._texts import telling_of_texts  # scikit-learn's part on texts, which numbers do not need
+
+        with telling_of_texts(X, _INSTEAD):
+            raise

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from .._support.arrays import Float
+from .._support.class_names import look_alikes, means_nothing, told_apart
 
 
 def encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:  # (k,), (N,)
@@ -23,6 +24,7 @@ def encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:  # (k,), (N,
     if masked is not None:
         labelled &= ~masked
     _refuse_words(y)
+    _refuse_wrapped(y)
     _warn_of_signs(y, labelled)
     if not labelled.any():
         raise ValueError(f"y needs at least one label; all {len(y)} points are unlabelled")
@@ -37,30 +39,52 @@ def encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:  # (k,), (N,
         classes, codes[labelled] = np.unique(known, return_inverse=True)
     except TypeError as error:
         raise ValueError(f"y needs labels of one type; {error}") from None
+    _warn_of_names(classes)
     return classes, codes
 
 
 def _refuse_words(y: NDArray[Any]) -> None:
     """Texts that stand for "not labelled" where numbers or None were turned into text."""
-    if y.dtype.kind not in "US":
+    wrong = next(iter(sorted(_texts(y) & {"-1", "nan", "None", "<NA>", "unlabelled", "unlabeled"})), None)
+    if wrong is None:
         return
-    found = set(np.unique(y).astype(str).tolist())
-    others = found - {"-1", ""}
-    if "-1" in found and all(map(_is_whole, others)):
-        wrong = "-1"
-    elif not (words := sorted(found & {"nan", "None", "<NA>", "unlabelled", "unlabeled"})):
-        return
-    else:
-        wrong = words[0]
-    at = int(np.flatnonzero(y.astype(str) == wrong)[0])
+    at = next(place for place, label in enumerate(y.tolist()) if label in (wrong, wrong.encode()))
     raise ValueError(
         f'y[{at}] is the text "{wrong}": did you mean unlabelled? That is "" among texts, and -1, NaN or '
         "None in arrays that were not turned into text; a class needs another name"
     )
 
 
-def _is_whole(text: str) -> bool:
-    return text.removeprefix("-").isdigit()
+def _texts(y: NDArray[Any]) -> set[str]:
+    """The different texts among the labels."""
+    if y.dtype.kind in "US":
+        return set(np.unique(y).astype(str).tolist())
+    return {label for label in y if isinstance(label, str)} if y.dtype == object else set()
+
+
+def _refuse_wrapped(y: NDArray[Any]) -> None:
+    """The largest unsigned number, which −1 becomes; 255 is an ordinary value of a mask and stays one."""
+    if y.dtype.kind != "u" or y.dtype.itemsize == 1:
+        return
+    largest = np.iinfo(y.dtype).max
+    if (y == largest).any():
+        at = int(np.argmax(y == largest))
+        raise ValueError(
+            f"y[{at}] = {largest}, which is what -1 (unlabelled) becomes in {y.dtype}; y needs signed "
+            "integers: y.astype(np.int64)"
+        )
+
+
+def _warn_of_names(classes: NDArray[Any]) -> None:
+    """Classes that look as if they were none, or one."""
+    names = sorted(_texts(classes))
+    told = [
+        f'{name!r} was taken for a class; if it means unlabelled, write ""'
+        for name in names
+        if means_nothing(name)
+    ]
+    for sentence in told + [told_apart(group) for group in look_alikes(names)]:
+        warnings.warn(f"y: {sentence}", UserWarning, stacklevel=4)
 
 
 def _warn_of_signs(y: NDArray[Any], labelled: NDArray[np.bool_]) -> None:

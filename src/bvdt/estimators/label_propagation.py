@@ -82,8 +82,8 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         their blend. "linear", "naive_bayes", or a scikit-learn classifier with predict_proba or
         decision_function, which is refitted per fold: that one expert. An array (n_points, n_classes):
         class probabilities known beforehand, not from these labels. With a prior, probabilities are
-        calibrated, the walk is that of mode "spread", and ``n_iter``, ``tol``, ``clamp`` and
-        ``class_mass_normalization`` have no effect.
+        calibrated, the walk is that of mode "spread", and ``n_iter``, ``tol``, ``clamp``, ``class_balance``
+        and ``class_mass_normalization`` have no effect.
 
     Attributes
     ----------
@@ -91,7 +91,8 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     codes_ : array of shape (n_points,)
         Index into ``classes_`` of each given label, −1 for the unlabelled.
     transduction_ : array of shape (n_points,)
-        Class of each point of the fit.
+        Class of each point of the fit. Without a prior the walk may outweigh a given label, unless ``clamp``
+        is on, and its point has another class here; with a prior a given label is kept.
     label_distributions_ : array of shape (n_points, n_classes)
         Its probabilities; rows sum to 1. With a prior a given label has 1.
     n_iter_ : int

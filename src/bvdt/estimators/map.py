@@ -85,7 +85,10 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
         self.progress = progress
 
     def fit(self, X: Any = None, y: Any = None, *, operator: Any = None) -> Map:
-        """Lay out the points X, or those of a finished ``operator``; y is ignored."""
+        """Lay out the points X, or those of a finished ``operator``; y is ignored.
+
+        A graph of affinities ≥ 0 is such an operator: ``fit(operator=graph)``.
+        """
         self.embedding_ = map_coordinates(self._fit_operator(X, operator), random_state=self.random_state)
         return self
 

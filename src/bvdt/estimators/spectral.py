@@ -213,7 +213,10 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         self.n_init = n_init
 
     def fit(self, X: Any = None, y: Any = None, *, operator: Any = None) -> SpectralClustering:
-        """Cluster the points X, or those of a finished ``operator``; y is ignored."""
+        """Cluster the points X, or those of a finished ``operator``; y is ignored.
+
+        A graph of affinities ≥ 0 is such an operator: ``fit(operator=graph)``.
+        """
         from sklearn.cluster import KMeans  # 17 MiB that no other estimator needs
 
         op = self._fit_operator(X, operator)

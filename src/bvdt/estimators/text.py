@@ -37,7 +37,7 @@ def text_pipeline(input: str = "counts", **params: Any) -> Pipeline:
 
     Parameters
     ----------
-    input : "counts", a matrix documents × terms; "text", strings.
+    input : "counts", a matrix documents × terms; "text", strings, one per document: of a table one column.
     params : of ``bvdt.LabelPropagation``, in place of the defaults: cosine, 2 trees, the 15 nearest kept,
         label spreading with α = 0.875, no class masses, blended with a linear model, naive Bayes and their
         students (prior="auto"), which from strings see the words' character n-grams, too.
@@ -50,9 +50,9 @@ def text_pipeline(input: str = "counts", **params: Any) -> Pipeline:
     >>> model[-1].transduction_.tolist()
     ['food', 'food', 'cars', 'cars']
     """
-    from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
+    from ._texts import CountWeights, TextWeights
 
-    steps = {"counts": (Pipeline, TfidfTransformer), "text": (TextPipeline, TfidfVectorizer)}
+    steps = {"counts": (Pipeline, CountWeights), "text": (TextPipeline, TextWeights)}
     if input not in steps:
         raise ValueError(f'input needs "counts" or "text"; got {input!r}')
     pipeline, weighting = steps[input]

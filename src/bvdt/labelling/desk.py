@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..report.extent import map_places
 from ..walks import label_contributions, suggest_points
 from ..walks.layout import map_coordinates
 from .corpus import LONGEST, Corpus
@@ -268,12 +269,9 @@ class Desk:
 
     def _prepare(self) -> None:
         """Thread: the map and the search, which nobody waits for."""
-        xy = map_coordinates(self.corpus.operator, random_state=self._seed)
-        low, high = xy.min(axis=0), xy.max(axis=0)
-        side = max(float((high - low).max()), 1e-300)
-        packed = np.round(((xy - (low + high) / 2) / side + 0.5) * 65535).astype("<u2")
+        places = map_places(map_coordinates(self.corpus.operator, random_state=self._seed))
         with self._lock:
-            self.xy = packed
+            self.xy = places
             self._publish(self.now)
         search = Search([self.corpus.text(row) for row in range(len(self.corpus.ids))], self.corpus.ids)
         with self._lock:

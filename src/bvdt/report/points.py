@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .escape import beginning, clean
+from .extent import map_places
 from .model import Report
 from .palette import N_CLASSES
 
@@ -62,7 +63,7 @@ def packed_points(report: Report, order: list[str], points: NDArray[np.intp]) ->
     number = {label: place for place, label in enumerate(order)}
     data: dict[str, Any] = {
         "n": len(points),
-        "xy": _base64(_quantised(report.coordinates[points]), "<u2"),
+        "xy": _base64(map_places(report.coordinates[points]), "<u2"),
         "given": _base64(report.is_given()[points], "u1"),
         "ids": [beginning(report.ids[i], ID_CHARS) for i in points],
         "classes": [clean(label) for label in order],
@@ -83,13 +84,6 @@ def packed_points(report: Report, order: list[str], points: NDArray[np.intp]) ->
     if report.because is not None:
         data["because"] = _texts(report.because, points, BECAUSE_BYTES)
     return data
-
-
-def _quantised(coordinates: NDArray[np.float64]) -> NDArray[np.float64]:  # (n, 2) -> (n, 2) of 0…65535
-    """Both axes in one scale, the longer side filling the range, the shorter in its middle."""
-    low, high = coordinates.min(axis=0), coordinates.max(axis=0)
-    side = max(float((high - low).max()), 1e-300)
-    return np.asarray(np.round(((coordinates - (low + high) / 2) / side + 0.5) * 65535))
 
 
 def _base64(values: NDArray[Any], dtype: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.atomic import atomic
+from .extent import drawn_in
 from .palette import LIGHT
 
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -36,8 +37,8 @@ def write_scatter(
 ) -> None:
     """The first two coordinates; the ten most frequent labels in colour and named where they lie.
 
-    Other labels, and points without one, are grey and behind. A few far points do not shrink the rest: axes
-    end a little beyond what 99 % of the points span, and what lies further is drawn at the edge.
+    Other labels, and points without one, are grey and behind. A few far points do not shrink the rest
+    (``drawn_in``).
     """
     check_scatter(path)
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -48,7 +49,7 @@ def write_scatter(
     axes = figure.add_subplot()
     x = coordinates[:, 0]
     y = coordinates[:, 1] if coordinates.shape[1] > 1 else np.zeros(len(x))
-    points = _within_limits(np.column_stack([x, y]))
+    points = drawn_in(np.column_stack([x, y]))
     size = float(np.clip(30_000 / max(len(x), 1), 1.5, 26.0))
     groups = _groups(labels, len(x))
     for order, (name, colour, of) in enumerate(reversed(groups)):  # the most frequent on top, grey behind
@@ -81,15 +82,6 @@ def write_scatter(
         )
     with atomic(path, "wb") as file:
         figure.savefig(file, format=path.suffix.lower()[1:], dpi=160)
-
-
-def _within_limits(points: NDArray[np.float64]) -> NDArray[np.float64]:  # (N, 2)
-    """Points moved to the edge that lie further out than half the spread of the middle 99 %."""
-    if not len(points):
-        return points
-    low, high = np.quantile(points, (0.005, 0.995), axis=0)
-    room = 0.5 * (high - low)
-    return np.clip(points, low - room, high + room)
 
 
 def _name_groups(

@@ -14,7 +14,7 @@ from .class_scores import (
     uneven,
 )
 from .contributions import label_contributions, largest_contributions
-from .inputs import as_square, symmetrized
+from .inputs import as_square, symmetrized, warn_of_distances
 from .pagerank import pagerank, stationary_distribution
 from .propagation import label_scores, propagate_labels
 from .solving import solve_singular, solve_spread
@@ -43,4 +43,5 @@ __all__ = [
     "suggestion_scores",
     "symmetrized",
     "uneven",
+    "warn_of_distances",
 ]

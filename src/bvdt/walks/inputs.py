@@ -10,15 +10,70 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
+from .._support.arrays import Float
 from ..operators import SymmetrizedOperator
+
+SAMPLED = 60  # rows from which distances are told from affinities
 
 
 def as_square(op: Any) -> Any:
-    """The operator or sparse matrix itself, anything else as an array; refused unless it is square."""
+    """The operator or sparse matrix itself, anything else as an array; refused unless square, entries ≥ 0."""
     M = op if _is_matrix(op) else np.asarray(op)
     if len(M.shape) != 2 or M.shape[0] != M.shape[1]:
         raise ValueError(f"op needs to be a square matrix or operator; its shape is {tuple(M.shape)}")
+    if not isinstance(M, LinearOperator) and M.dtype.kind in "if" and M.shape[0]:
+        _refuse_negative(M)
     return M
+
+
+def _refuse_negative(M: Any) -> None:
+    """ValueError that names an entry below 0 by more than rounding."""
+    ranked = M if hasattr(M, "min") else M.tocsr()  # not all sparse formats know their least entry
+    least = float(ranked.min())
+    if least < -1e-12 * abs(float(ranked.max())):
+        row, column = (int(part[0]) for part in (ranked == least).nonzero())
+        raise ValueError(
+            f"op needs affinities, entries ≥ 0; op[{row}, {column}] = {least:g}: of correlations or cosines "
+            "take np.maximum(op, 0), or give the points instead"
+        )
+
+
+def warn_of_distances(M: Any) -> None:
+    """A warning where a dense matrix of affinities is to be expected and there are distances.
+
+    By large affinities points have alike rows, by small distances. In a sample of rows, each is compared
+    with that of its smallest entry and that of its largest.
+    """
+    n_points = M.shape[0]
+    if isinstance(M, LinearOperator) or n_points < 5 or M.dtype.kind not in "if":
+        return
+    if sparse.issparse(M):
+        if M.nnz < n_points**2 / 2:
+            return
+        M = M.toarray()
+    rows = np.random.default_rng(0).permutation(n_points)[:SAMPLED]
+    sample = M[rows].astype(np.float64)
+    own = np.arange(len(rows)), rows
+    if sample[own].any() or (sample == 0).sum() > len(rows) + 0.1 * sample.size:
+        return
+    smallest, largest = sample.copy(), sample.argmax(axis=1)
+    smallest[own] = np.inf
+    nearer = _unlike(M, sample, rows, smallest.argmin(axis=1)) < _unlike(M, sample, rows, largest)
+    if nearer.mean() > 0.9:
+        warnings.warn(
+            "op looks like distances: its diagonal is 0, and rows are most alike where entries are small; "
+            "near points need large entries: give np.exp(-((D / D.mean()) ** 2)), or the points instead",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _unlike(M: Any, sample: Float, rows: Any, others: Any) -> Float:  # (len(rows),)
+    """Σ|difference| of each sampled row to another, but for the two points' own columns."""
+    difference = np.abs(sample - M[others])
+    at = np.arange(len(rows))
+    difference[at, rows] = difference[at, others] = 0.0
+    return np.asarray(difference.sum(axis=1))
 
 
 def symmetrized(op: Any) -> SymmetrizedOperator:

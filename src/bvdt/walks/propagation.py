@@ -12,7 +12,7 @@ from scipy import sparse
 from .. import _core
 from .._support.arrays import Float, Int
 from ..operators import ordered_walk
-from .inputs import as_square, check_finite, symmetrized, warn_unconverged
+from .inputs import as_square, check_finite, symmetrized, warn_of_distances, warn_unconverged
 from .poisson import poisson_mbo_scores, poisson_scores
 from .solving import jobs_of, ordered, put_back, solve_for, taken, threads_for
 from .spreading import LARGEST, LabelRows, spread_by_steps
@@ -27,7 +27,7 @@ def propagate_labels(
 
     Parameters
     ----------
-    op : M, N×N: a LinearOperator, sparse matrix or array.
+    op : M, N×N: a LinearOperator, sparse matrix or array of entries ≥ 0, the larger the nearer.
     Y0 : (N,) or (N, k), the initial labels; for k classes one column each, then take the largest.
     alpha : share taken from the neighbours, 0 to 1; the paper's 0.01 is close to one step of voting.
     tol : stop early once no entry changes by more, or by more than its rounding; 0 for the latter alone.
@@ -42,6 +42,7 @@ def propagate_labels(
     array([0, 0, 1, 1])
     """
     M = as_square(op)
+    warn_of_distances(M)
     Y0 = np.asarray(Y0)
     Y0 = Y0 if np.issubdtype(Y0.dtype, np.floating) else Y0.astype(np.float64)
     _check_propagation(M, Y0, alpha, n_iter)

@@ -12,19 +12,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .table import Batch, Table, given, is_number
+from .table import Batch, Table, Written, given, is_number
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Indices of columns: the id and the label (or None), then either the text or the numbers."""
+    """Indices of columns: the id and the label (or None), then either the text or the numbers.
+
+    ``unused`` are columns of numbers beside a text.
+    """
 
     id: int | None
     label: int | None
     text: int | None
     numbers: list[int]
+    unused: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -35,6 +39,7 @@ class Taken:
     texts: list[str] = field(default_factory=list)
     numbers: list[NDArray[np.float64]] = field(default_factory=list)
     labels: list[str | None] = field(default_factory=list)
+    kept: dict[str, list[Any]] = field(default_factory=dict)
 
 
 def take(
@@ -44,8 +49,12 @@ def take(
     label: str | None,
     missing: str | None,
     numbers: Collection[str] = (),
+    keep: bool = False,
 ) -> tuple[Roles, Taken]:
-    """Read the table to its end; the first batch decides the columns' roles."""
+    """Read the table to its end; the first batch decides the columns' roles.
+
+    With ``keep`` the cells of all columns but the ids' are kept as they are.
+    """
     first = next(table.batches, None)
     if first is None:
         raise ValueError(f"{table.path} has no rows; it needs one for each document")
@@ -59,6 +68,9 @@ def take(
             taken.texts += _texts(table, batch, roles.text)
         else:
             taken.numbers.append(_numbers(table, batch, roles.numbers))
+        for index, name in enumerate(table.columns if keep else ()):
+            if index != roles.id:
+                taken.kept.setdefault(name, []).extend(map(as_written, _listed(batch.column(index))))
     return roles, taken
 
 
@@ -80,12 +92,14 @@ def choose(
     """
     id_at = find_id(table.columns) if id is None else table.index(id)
     label_at = None if label is None else table.index(label)
+    rest = [index for index in range(len(table.columns)) if index not in (id_at, label_at)]
     if text is not None:
-        return Roles(id_at, label_at, table.index(text), [])
+        text_at = table.index(text)
+        unused = [index for index in rest if index != text_at and _is_numeric(first.column(index))]
+        return Roles(id_at, label_at, text_at, [], unused)
     known = [index for index, name in enumerate(table.columns) if name in set(numbers)]
     if known:
         return Roles(id_at, label_at, None, known)
-    rest = [index for index in range(len(table.columns)) if index not in (id_at, label_at)]
     lengths = {index: _mean_length(first.column(index)) for index in rest}
     wordy = [index for index in rest if lengths[index] > 0]
     named = [index for index in rest if table.columns[index].lower() == "text"]
@@ -94,7 +108,7 @@ def choose(
     if named or texts:
         chosen = named[0] if named else max(texts, key=lambda index: lengths[index])
         _refuse_commas(table, first, chosen)
-        return Roles(id_at, label_at, chosen, [])
+        return Roles(id_at, label_at, chosen, [], [i for i in numeric if _is_numeric(first.column(i))])
     if not rest:
         raise ValueError(
             f"{table.path} has no column of text or numbers beside the id and the labels; add one"
@@ -130,6 +144,14 @@ def _mean_length(cells: Sequence[Any]) -> float:
     return sum(map(len, strings)) / len(cells) if strings and 2 * len(strings) >= len(filled) else 0.0
 
 
+def _is_numeric(cells: Sequence[Any]) -> bool:
+    """Whether there are numbers, and nothing else but blanks."""
+    if isinstance(cells, np.ndarray):
+        return True
+    filled = [cell for cell in cells if not is_blank(cell)]
+    return bool(filled) and all(is_number(str(cell)) for cell in filled)
+
+
 def _is_prose(cells: Sequence[Any]) -> bool:
     """Whether strings are texts: most cells hold one, and those have several words or seldom recur."""
     filled = [cell for cell in cells if not is_blank(cell)]
@@ -155,6 +177,17 @@ def as_string(cell: Any) -> str | None:
     if cell is None or isinstance(cell, list | dict | tuple | bytes | np.ndarray):
         return None
     return str(cell)
+
+
+def as_written(cell: Any) -> Any:
+    """A cell to be written again: the numbers of JSON, which are read as text, are numbers."""
+    if isinstance(cell, Written):
+        return cell.number()
+    if isinstance(cell, list):
+        return [as_written(part) for part in cell]
+    if isinstance(cell, dict):
+        return {name: as_written(part) for name, part in cell.items()}
+    return cell
 
 
 # -- the cells of one batch ----------------------------------------------------------------------------------

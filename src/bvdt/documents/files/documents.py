@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ class Documents:
     features : names of the numeric columns of a table.
     labels : None where none were asked for; an entry None is a document without a label.
     notes : sentences on what was guessed: columns, encoding, files left out.
+    columns : of a table all but the ids', cell by cell, where they were to be kept.
     """
 
     path: Path
@@ -38,6 +40,7 @@ class Documents:
     features: list[str] | None = None
     labels: list[str | None] | None = None
     notes: tuple[str, ...] = ()
+    columns: dict[str, list[Any]] | None = None
 
 
 @memory.telling("reading the documents")
@@ -50,6 +53,7 @@ def read_documents(
     encoding: str | None = None,
     missing: str | None = None,
     numbers: Collection[str] = (),
+    keep: bool = False,
 ) -> Documents:
     """Read a table, a folder of text files or a matrix.
 
@@ -65,16 +69,20 @@ def read_documents(
     encoding : of the text; default: UTF-8, else Windows-1252 with a note.
     missing : a label that means "not labelled", beside blanks; for formats that know no blank.
     numbers : columns of a table to read as numbers, as far as they are there; the others are left out then.
+    keep : whether to keep all columns of a table, as ``columns``.
     """
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(errno.ENOENT, "there is no such file or folder", str(path))
     refuse_streams(path)
     suffix = suffix_of(path)
+    if keep and (path.is_dir() or suffix not in table_suffixes()):
+        what = "a folder" if path.is_dir() else "no table"
+        raise ValueError(f"{path} is {what} and has no columns to keep; leave out keep (--keep-columns)")
     if path.is_dir():
         documents, known = _from_folder(path, text, id, labels, encoding, missing)
     elif suffix in table_suffixes():
-        documents, known = _from_table(path, text, id, labels, encoding, missing, numbers)
+        documents, known = _from_table(path, text, id, labels, encoding, missing, numbers, keep)
     elif suffix in MATRICES:
         documents, known = _from_matrix(path, suffix, text, id, labels, missing)
     else:
@@ -82,8 +90,8 @@ def read_documents(
     if known is not None and labels is not None:
         found, notes = read_labels(Path(labels), known, missing, encoding)
         documents = replace(documents, labels=found, notes=(*documents.notes, *notes))
-    note = suspicious(documents.labels, missing) if documents.labels else None
-    return documents if note is None else replace(documents, notes=(*documents.notes, note))
+    more = suspicious(documents.labels, missing) if documents.labels else []
+    return replace(documents, notes=(*documents.notes, *more))
 
 
 # Each of these returns the documents and, where the labels are in a second file, what to join them to.
@@ -97,6 +105,7 @@ def _from_table(
     encoding: str | None,
     missing: str | None,
     numbers: Collection[str],
+    keep: bool,
 ) -> tuple[Documents, Keyed | None]:
     column = None if labels is None or Path(labels).is_file() else labels
     wanted = [name for name in (text, id, column, *numbers) if name is not None]
@@ -105,7 +114,7 @@ def _from_table(
     if from_file:
         _need_file(path, labels, table.known(labels or ""))
     try:
-        roles, taken = take(table, text, id, None if from_file else labels, missing, numbers)
+        roles, taken = take(table, text, id, None if from_file else labels, missing, numbers, keep)
     except UnicodeDecodeError as error:  # Parquet's strings are read when they are asked for
         raise ValueError(f"{path} holds strings that are no text ({error})") from error
     X = np.concatenate(taken.numbers) if taken.numbers else None
@@ -117,7 +126,8 @@ def _from_table(
         X,
         None if X is None else [table.columns[index] for index in roles.numbers],
         None if roles.label is None else taken.labels,
-        (*table.notes, *([] if numbers else _choices(table, roles, text))),
+        (*table.notes, *([] if numbers else _choices(table, roles, text)), *_repeated(path, taken.ids)),
+        taken.kept if keep else None,
     )
     if X is None and not any(map(str.strip, taken.texts)):
         raise ValueError(
@@ -130,18 +140,39 @@ def _from_table(
 def _choices(table: Table, roles: Roles, text: str | None) -> list[str]:
     if roles.text is None:
         names = [table.columns[index] for index in roles.numbers]
-        shown = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
         used = {roles.id, roles.label, *roles.numbers}
         left = [name for index, name in enumerate(table.columns) if index not in used]
-        without = f"; left out: {', '.join(left[:6])} (name a text with --text)" if left else ""
+        without = f"; left out: {_first_few(left)} (name a text with --text)" if left else ""
         return [
             f"{table.path}: no column holds text; the points are its {len(names)} columns of numbers: "
-            f"{shown}{without}"
+            f"{_first_few(names)}{without}"
         ]
     name = table.columns[roles.text]
-    return (
-        [] if text is not None or name.lower() == "text" else [f'{table.path}: the text is column "{name}"']
-    )
+    notes = [f'{table.path}: the text is column "{name}"']
+    if roles.unused:
+        unused = _first_few([table.columns[index] for index in roles.unused])
+        return [f"{notes[0]}; columns of numbers beside it have no part in this: {unused}"]
+    return [] if text is not None or name.lower() == "text" else notes
+
+
+def _first_few(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+
+
+def _repeated(path: Path, ids: list[str]) -> list[str]:
+    """A note on ids that come more than once: rows keep their places, but cannot be told apart by id."""
+    counts = Counter(ids)
+    if len(counts) == len(ids):
+        return []
+    name, n = counts.most_common(1)[0]
+    n_repeated = sum(count > 1 for count in counts.values())
+    which = f'the id "{name}" comes {n} times'
+    if n_repeated > 1:
+        which = f'{n_repeated:,} ids come more than once, "{name}" {n} times'
+    return [
+        f"{path}: {which}; results are in the input's order, but cannot be joined to it by id: "
+        "make the ids unique, or name another column (--id)"
+    ]
 
 
 def _need_file(path: Path, labels: str | None, known: str) -> None:

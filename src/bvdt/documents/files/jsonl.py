@@ -1,4 +1,4 @@
-"""JSON Lines in: one object per line; numbers stay the strings that were written."""
+"""JSON Lines in: one object per line; numbers stay the strings that were written, and known as such."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .encoding import find_encoding, open_text
-from .table import Batch, Table
+from .table import Batch, Table, Written
 
 BATCH = 1000
 Record = tuple[int, dict[str, Any]]
@@ -21,7 +21,7 @@ def _constant(name: str) -> str | None:
     return None if name == "NaN" else name
 
 
-_parse = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_constant).decode
+_parse = json.JSONDecoder(parse_int=Written, parse_float=Written, parse_constant=_constant).decode
 
 
 def read_jsonl(path: Path, encoding: str | None = None, wanted: Collection[str] = ()) -> Table:

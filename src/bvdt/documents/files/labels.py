@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._support.class_names import look_alikes, means_nothing, told_apart
 from .columns import as_string, find_id, labels_of
 from .encoding import find_encoding, open_text, refuse_streams
 from .formats import DELIMITED, open_table, suffix_of, table_suffixes
@@ -61,21 +62,19 @@ def read_labels(
     return _in_order(path, found, to, missing), table.notes
 
 
-_NOTHING = ("na", "n/a", "nan", "none", "null", "?", "-", "unknown", "unlabeled", "unlabelled")
-
-
-def suspicious(labels: Labels, missing: str | None = None) -> str | None:
-    """A sentence where a label looks like "not labelled", or where none is the word that was to mean it."""
+def suspicious(labels: Labels, missing: str | None = None) -> list[str]:
+    """Notes on labels that look like none or like each other, and on a word for none that is not there."""
     classes = {label for label in labels if label is not None}
+    notes = [told_apart(group) for group in look_alikes(classes)]
     for name in sorted(classes):
         others = classes - {name}
         minus_one = is_number(name) and float(name) == -1 and len(others) > 1 and all(map(is_number, others))
-        if minus_one or name.lower() in _NOTHING:
-            how = f'if it means "not labelled", add --missing "{name}"'
-            return f'the label "{name}" was taken for a class; {how}'
+        if minus_one or means_nothing(name):
+            how = f'if it means "not labelled", add --unlabelled "{name}"'
+            return [*notes, f'the label "{name}" was taken for a class; {how}']
     if missing is not None and None not in labels:
-        return f'no label is "{missing}", the one for "missing"'
-    return None
+        notes.append(f'no label is "{missing}", the one for "not labelled" (--unlabelled)')
+    return notes
 
 
 # -- in order ------------------------------------------------------------------------------------------------

@@ -56,6 +56,19 @@ class Table:
         return f'{self.path}, {self.unit} {place}, column "{self.columns[column]}"'
 
 
+class Written(str):
+    """A number in the spelling of a file that knows numbers from text."""
+
+    __slots__ = ()
+
+    def number(self) -> int | float:
+        """Its value; of thousands of digits, which Python does not read as an integer, the nearest float."""
+        try:
+            return int(self)
+        except ValueError:
+            return float(self)
+
+
 def is_number(cell: str) -> bool:
     """Whether the cell can be read as a number."""
     try:

@@ -113,9 +113,8 @@ def _write_delimited(file: IO[str], columns: Mapping[str, list[Any]], delimiter:
     special = re.compile(f'[{delimiter}"\r\n]')
 
     def cell(value: Any) -> str:
-        if not isinstance(value, str):
-            return "" if _is_blank(value) else str(value)
-        return '"' + value.replace('"', '""') + '"' if special.search(value) else value
+        text = "" if _is_blank(value) else _as_text(value)
+        return '"' + text.replace('"', '""') + '"' if special.search(text) else text
 
     alone = len(columns) == 1  # an empty line is no row: a blank in the only column is written ""
     for row in itertools.chain([tuple(columns)], zip(*columns.values(), strict=True)):
@@ -123,11 +122,19 @@ def _write_delimited(file: IO[str], columns: Mapping[str, list[Any]], delimiter:
         file.write('""\n' if alone and not line else line + "\n")
 
 
+def _as_text(value: Any) -> str:
+    return (
+        json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, list | dict) else str(value)
+    )
+
+
 def _write_jsonl(file: IO[str], columns: Mapping[str, list[Any]]) -> None:
     rows: Iterator[tuple[Any, ...]] = zip(*columns.values(), strict=True)
     for row in rows:
         finite = (None if isinstance(value, float) and not math.isfinite(value) else value for value in row)
-        file.write(json.dumps(dict(zip(columns, finite, strict=True)), ensure_ascii=False) + "\n")
+        file.write(
+            json.dumps(dict(zip(columns, finite, strict=True)), ensure_ascii=False, default=str) + "\n"
+        )
 
 
 def _write_parquet(path: Path, columns: Mapping[str, list[Any]]) -> None:

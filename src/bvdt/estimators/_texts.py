@@ -1,0 +1,112 @@
+"""Texts where numbers are needed, and what is no text where texts are: one sentence on each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
+
+
+class CountWeights(TfidfTransformer):  # type: ignore[misc]  # scikit-learn has no types
+    """tf-idf of counts; texts are refused by name."""
+
+    def fit(self, X: Any, y: Any = None) -> CountWeights:
+        """Learn the terms' weights."""
+        with telling_of_texts(X, 'text_pipeline("text") takes texts'):
+            super().fit(X)
+        return self
+
+    def transform(self, X: Any, copy: bool = True) -> Any:
+        """Weigh counts."""
+        with telling_of_texts(X, 'text_pipeline("text") takes texts'):
+            return super().transform(X, copy=copy)
+
+
+class TextWeights(TfidfVectorizer):  # type: ignore[misc]
+    """tf-idf of texts; what is no text is refused by name."""
+
+    def fit(self, raw_documents: Any, y: Any = None) -> TextWeights:
+        """Learn the vocabulary and the terms' weights."""
+        super().fit(self._checked(raw_documents))
+        return self
+
+    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
+        """Both at once."""
+        return super().fit_transform(self._checked(raw_documents))
+
+    def transform(self, raw_documents: Any) -> Any:
+        """Weigh the terms of texts."""
+        return super().transform(self._checked(raw_documents))
+
+    def _checked(self, documents: Any) -> Any:
+        own = callable(self.analyzer) or self.preprocessor is not None  # takes whatever its user says
+        return documents if own or self.input != "content" else as_texts(documents)
+
+
+def as_texts(documents: Any) -> Sequence[Any]:
+    """A list of strings, one per document."""
+    if hasattr(documents, "columns"):
+        names = ", ".join(map(str, documents.columns[:6]))
+        raise ValueError(
+            f"X needs to be texts, one per document; it is a table with the columns {names}: give the one of "
+            f"texts, such as X[{documents.columns[0]!r}]"
+        )
+    if len(shape := getattr(documents, "shape", ())) > 1:
+        raise ValueError(
+            f"X needs to be texts, one per document; its shape is {tuple(shape)}: give one dimension of "
+            'strings, or counts to text_pipeline("counts")'
+        )
+    if isinstance(documents, str):
+        raise ValueError(f"X needs to be texts, one per document; it is the one text {_beginning(documents)}")
+    texts = list(documents)
+    for place, text in enumerate(texts):
+        if not isinstance(text, str | bytes):
+            raise ValueError(
+                f'X needs a string for each document; X[{place}] = {text!r}: write "" for a document without '
+                'text (X.fillna("") in pandas), or leave it out'
+            )
+    return texts
+
+
+@contextmanager
+def telling_of_texts(X: Any, instead: str) -> Iterator[None]:
+    """An error in here is told as one of texts, if X holds any where numbers are needed."""
+    try:
+        yield
+    except ValueError:
+        found = _first_text(X)
+        if found is None:
+            raise
+        text, column = found
+        where = "" if column is None else f" in column {column!r}"
+        raise ValueError(
+            f"X needs numbers, points × features; it holds the text {_beginning(text)}{where}: {instead}"
+        ) from None
+
+
+def _first_text(X: Any) -> tuple[str, Any] | None:
+    """A text that is no number, and the name of its column in a table."""
+    if sparse.issparse(X):
+        return None
+    cells = np.asarray(X, dtype=object)
+    for place, cell in np.ndenumerate(cells):
+        if isinstance(cell, str) and not _is_number(cell):
+            columns = getattr(X, "columns", None)
+            return cell, None if columns is None else columns[place[1]]
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _beginning(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:39] + "…")
