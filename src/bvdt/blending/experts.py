@@ -49,10 +49,20 @@ class WalkScores:
     class_share: Float  # (k,) of the points, found by the balanced walk
     class_weight: Float  # (k,) of hidden labels
     unequal: bool  # whether classes are of unequal size, by labels drawn at random
+    power: float  # of the classes' label counts, by which scores were divided
 
 
-def walk_expert(S: Any, folds: Folds, alpha: float, start: Single | None = None) -> WalkScores:
-    """Label spreading of each fold's labels alone; a slice is the sum of the others: the walk is linear."""
+def walk_expert(
+    S: Any,
+    folds: Folds,
+    alpha: float,
+    start: Single | None = None,
+    decided: tuple[float, bool] | None = None,
+) -> WalkScores:
+    """Label spreading of each fold's labels alone; a slice is the sum of the others: the walk is linear.
+
+    ``decided``: the power and whether classes are unequal, where that is known.
+    """
     N, k = folds.n_points, folds.n_classes
     Y = np.zeros((N, folds.n_slices, k), np.float32)
     Y[folds.labelled, np.where(folds.tested, folds.fold, folds.n_folds), folds.codes] = folds.weight
@@ -64,8 +74,9 @@ def walk_expert(S: Any, folds: Folds, alpha: float, start: Single | None = None)
     total = own.sum(axis=1, keepdims=True)
     F = np.concatenate([total - own[:, :-1], total], axis=1)
     power, class_share, class_weight, unequal = balance(F, folds)
+    power, unequal = (power, unequal) if decided is None else decided
     F /= (folds.class_counts() ** power).astype(np.float32)
-    return WalkScores(walk_log(F), own, class_share, class_weight, unequal)
+    return WalkScores(walk_log(F), own, class_share, class_weight, unequal, power)
 
 
 def walk_log(F: NDArray[Any]) -> NDArray[Any]:  # (…, k)
