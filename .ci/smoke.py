@@ -146,6 +146,11 @@ def commands() -> None:
         "out.csv", "report.html", "topics.bvdt")  # fmt: skip
     run("propagate new.csv --model topics.bvdt -o new-out.csv", "new-out.csv")
     assert pd.read_csv("new-out.csv")["label"].tolist() == ["sport", "money"] * 60
+    run(
+        "propagate docs.csv --model topics.bvdt --labels topic -o more.csv --save more.bvdt",
+        "more.csv",
+        "more.bvdt",
+    )
     run("propagate digits.parquet --labels label -o digits-out.parquet --dask local", "digits-out.parquet")
     run("embed docs.csv -o map.csv --plot map.html", "map.csv", "map.html")
     run("embed docs.csv -o map.csv --spectral --plot map.png", "map.png")

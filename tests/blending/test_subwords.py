@@ -16,7 +16,9 @@ WORDS = [stem + end for stem in STEMS for end in ("er", "ers", "ing", "ings", "e
 
 def table(seed=0):
     rng = np.random.default_rng(seed)
-    T = sparse.csr_array(rng.random((20, len(WORDS))) * (rng.random((20, len(WORDS))) < 0.2), dtype=np.float32)
+    T = sparse.csr_array(
+        rng.random((20, len(WORDS))) * (rng.random((20, len(WORDS))) < 0.2), dtype=np.float32
+    )
     ngrams = character_ngrams(WORDS)
     return SubwordTable(T, ngrams), Table(sparse.csr_array(sparse.hstack([T, T @ ngrams])))
 
@@ -75,5 +77,5 @@ def test_the_text_pipeline_gives_its_words_to_the_experts():
 
 def test_terms_are_one_for_each_column():
     X = sparse.csr_array(np.eye(12))
-    with pytest.raises(ValueError, match="terms needs one word for each column of X; it has 2, X has 12"):
+    with pytest.raises(ValueError, match="terms needs one word for each of 12 columns of X; it has 2"):
         bvdt.LabelPropagation(prior="auto", near=3).fit(X, [0, 1, *[-1] * 8, 0, 1], terms=["a", "b"])

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from bvdt.documents.files import read_documents, write_table
+from bvdt.documents.model import load_model
 from helpers.cli_cases import (
     N_LABELS,
     WORDS,
@@ -154,6 +155,45 @@ def test_a_model_labels_new_documents(tmp_path):
     assert [row["label"] for row in rows] == truth
     assert {row["given"] for row in rows} == {"False"}
     assert "Accuracy when the model was made: 1.000" in result.stdout
+
+
+def test_new_documents_with_labels_join_a_model(tmp_path):
+    propagate(tmp_path, docs_csv(tmp_path), "topic", "--save", tmp_path / "m.bvdt", "--holdout", 0)
+    ids, texts, truth = corpus(30, seed=7)
+    ids, truth = [*ids, "n1", "n2", "n3"], [*truth, "news", "news", "news"]
+    texts = [*texts, "press paper apple", "press paper press", "paper press"]
+    given = [name if i in (0, 30) else "" for i, name in enumerate(truth)]
+    new = write_csv(tmp_path / "new.csv", {"id": ids, "text": texts, "topic": given})
+    more = ["-l", "topic", "-o", tmp_path / "out.csv", "--save", tmp_path / "m2.bvdt", "--json"]
+    result = run("propagate", new, "--model", tmp_path / "m.bvdt", *more)
+    assert result.exit_code == 0, result.output
+    rows, told = read_csv(tmp_path / "out.csv"), json.loads(result.stdout)
+    assert [row["label"] for row in rows[:31]] == truth[:31]
+    assert [row["given"] for row in rows] == [str(bool(name)) for name in given]
+    assert told["labelled"] == 2
+    assert told["classes"] == ["cars", "food", "music", "news"]
+    assert "classes that the model did not have: news" in result.stderr
+    words = [word for text in texts for word in text.split()]
+    assert told["unknown_words"] == pytest.approx(np.isin(words, ["press", "paper"]).mean())
+    assert "of the words are unknown to the model" in result.stderr
+    updated = load_model(tmp_path / "m2.bvdt")
+    assert len(updated.codes) == N + 33
+    assert (updated.codes >= 0).sum() == N_LABELS + 2
+    assert run("propagate", new, "--model", tmp_path / "m2.bvdt", "-o", tmp_path / "b.csv").exit_code == 0
+    assert [row["label"] for row in read_csv(tmp_path / "b.csv")][:31] == truth[:31]
+
+
+def test_documents_without_labels_join_a_model_of_columns(tmp_path):
+    path = points_csv(tmp_path)
+    _, before = propagate(tmp_path, path, "topic", "--save", tmp_path / "m.bvdt", "--holdout", 0)
+    columns = {name: [row[name] for row in read_csv(path)] for name in read_csv(path)[0]}
+    blank = write_csv(tmp_path / "blank.csv", columns | {"topic": [""] * N})
+    more = ["-l", "topic", "-o", tmp_path / "out.csv", "--report", tmp_path / "r.html"]
+    result = run("propagate", blank, "--model", tmp_path / "m.bvdt", *more)
+    assert result.exit_code == 0, result.output
+    rows = read_csv(tmp_path / "out.csv")
+    assert np.mean([a["label"] == b["label"] for a, b in zip(before, rows, strict=True)]) > 0.95
+    assert "The least certain" in (tmp_path / "r.html").read_text()
 
 
 def test_a_model_of_columns_leaves_other_columns_alone(tmp_path):

@@ -54,7 +54,7 @@ def fitted(documents, holdout=True, prior="auto", **settings):
     )
     classes, codes = encode(documents.labels)
     walk = build_walk(X, chosen.parameters(features))
-    model = propagation(features, chosen, prior=prior).fit(X, codes, operator=walk)
+    model = propagation(features, chosen, prior=prior).fit(X, codes, operator=walk, terms=features.terms)
     measured = measure_holdout(model, walk, codes, classes, random_state=0) if holdout else None
     return Model(features, model, classes, measured, "docs.csv")
 

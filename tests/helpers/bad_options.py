@@ -90,7 +90,11 @@ OPTIONS: dict[str, Case] = {
     "newer model": of_model(lambda f: changed_model(f, storage.VERSION + 1), "update bvdt to load it"),
     "operator as model": of_model(operator, "holds an operator without labels"),
     "folder as model": of_model(lambda f: f, "is a folder, not a bvdt file"),
-    "model and labels": of_model(model, "--model brings its own .* leave out --labels", "-l", "topic"),
+    "model and a model to be saved": of_model(
+        model, "unless --labels adds some; leave out --save", "--save", "n"
+    ),
+    "model, labels and settings": of_model(model, "leave out --near", "--labels", "topic", "--near", 3),
+    "model and labels in no column": of_model(model, 'no column "topics"', "--labels", "topics"),
     "model and settings": of_model(model, "leave out --near", "--near", 3),
     **{
         f"model and {option} 0": of_model(model, f"leave out {option}", option, 0)

@@ -2,7 +2,7 @@
 
 from .blend import softmax
 from .folds import Folds, wilson_interval
-from .labeller import Blended, Labeller, Start
+from .labeller import Blended, Decided, Labeller, Start
 from .new_points import NewPoints, blended_new_points
 from .outcome import Accuracy, Blend, CurvePoint
 from .rows import FeatureScale, rows_of_lifted
@@ -12,6 +12,7 @@ __all__ = [
     "Blend",
     "Blended",
     "CurvePoint",
+    "Decided",
     "FeatureScale",
     "Folds",
     "Labeller",

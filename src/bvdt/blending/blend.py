@@ -132,14 +132,21 @@ def label_weights(folds: Folds, class_weight: Float, class_share: Float) -> Floa
 
 
 def blend(
-    folds: Folds, scores: Sequence[Single], habit: Habit, label_weight: Float
+    folds: Folds, scores: Sequence[Single], habit: Habit, label_weight: Float, decided: Float | None = None
 ) -> tuple[Single, Float]:  # (N, n_slices, k), (e,)
-    """The weighted sum of the experts' scores in every slice, and the weights."""
-    w = fit_weights([folds.hidden(Z) for Z in scores], folds.hidden_codes(), habit, label_weight)
+    """The weighted sum of the experts' scores in every slice, and its weights: ``decided``, or fitted."""
+    w = decided
+    if w is None:
+        w = fit_weights([folds.hidden(Z) for Z in scores], folds.hidden_codes(), habit, label_weight)
+    return weighted(scores, w), w
+
+
+def weighted(scores: Sequence[Single], w: Float) -> Single:
+    """Σ_e w_e·z_e."""
     total = np.float32(w[0]) * scores[0]
     for weight, Z in zip(w[1:], scores[1:], strict=True):
         total += np.float32(weight) * Z
-    return total, w
+    return total
 
 
 def softmax(Z: NDArray[Any]) -> NDArray[Any]:  # (…, k)

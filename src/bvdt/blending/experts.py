@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-
 from .._support.arrays import Float
 from ..walks.class_scores import best_power, labels_look_random, uneven
 from ..walks.solving import solve_spread
@@ -49,10 +48,20 @@ class WalkScores:
     class_share: Float  # (k,) of the points, found by the balanced walk
     class_weight: Float  # (k,) of hidden labels
     unequal: bool  # whether classes are of unequal size, by labels drawn at random
+    power: float  # of the classes' label counts, by which scores were divided
 
 
-def walk_expert(S: Any, folds: Folds, alpha: float, start: Single | None = None) -> WalkScores:
-    """Label spreading of each fold's labels alone; a slice is the sum of the others: the walk is linear."""
+def walk_expert(
+    S: Any,
+    folds: Folds,
+    alpha: float,
+    start: Single | None = None,
+    decided: tuple[float, bool] | None = None,
+) -> WalkScores:
+    """Label spreading of each fold's labels alone; a slice is the sum of the others: the walk is linear.
+
+    ``decided``: the power and whether classes are unequal, where that is known.
+    """
     N, k = folds.n_points, folds.n_classes
     Y = np.zeros((N, folds.n_slices, k), np.float32)
     Y[folds.labelled, np.where(folds.tested, folds.fold, folds.n_folds), folds.codes] = folds.weight
@@ -64,8 +73,9 @@ def walk_expert(S: Any, folds: Folds, alpha: float, start: Single | None = None)
     total = own.sum(axis=1, keepdims=True)
     F = np.concatenate([total - own[:, :-1], total], axis=1)
     power, class_share, class_weight, unequal = balance(F, folds)
+    power, unequal = (power, unequal) if decided is None else decided
     F /= (folds.class_counts() ** power).astype(np.float32)
-    return WalkScores(walk_log(F), own, class_share, class_weight, unequal)
+    return WalkScores(walk_log(F), own, class_share, class_weight, unequal, power)
 
 
 def walk_log(F: NDArray[Any]) -> NDArray[Any]:  # (…, k)
@@ -137,7 +147,7 @@ def linear_expert(
     signs = signs[:, 1:] if folds.n_classes == 2 else signs  # the first column would be the second's negative
     m = signs.shape[1]
     sees = np.repeat((folds.sees() * folds.weight[:, None]).astype(np.float32), m, axis=1)
-    begin = None if start is None else start[used]
+    begin = start[used] if start is not None and len(start) == rows.shape[1] + 1 else None
     W = squared_hinge(labelled, np.tile(signs, (1, folds.n_slices)), sees, COST, begin)
     weights = np.zeros((rows.shape[1] + 1, W.shape[1]), np.float32)
     weights[used] = W

@@ -52,6 +52,14 @@ class Folds:
             len(codes), n_classes, labelled, codes[labelled], fold[labelled], n_folds, weight[labelled]
         )
 
+    @classmethod
+    def none(cls, codes: Index, n_classes: int, weight: Float | None = None) -> Folds:
+        """One slice, which sees all labels."""
+        labelled = np.flatnonzero(codes >= 0)
+        weight = np.ones(len(labelled)) if weight is None else weight[labelled]
+        never = np.full(len(labelled), -1, np.intp)
+        return cls(len(codes), n_classes, labelled, codes[labelled], never, 0, weight)
+
     def _joined_by(self, codes: Index, fold: Index) -> Index:  # (N,) ×2 -> (N,)
         """Folds that keep this object's: a slice's earlier solution has then seen none of its hidden labels.
 

@@ -1,7 +1,7 @@
 """Character n-grams of the words, for the linear experts: "printing" tells something of "printers".
 
-A document's n-grams are those of its words, so they need no matrix of their own. With row w of G the n-grams of
-word w, the document's are T·G, and weights V of n-grams are the weights G·V of words (theory: Blending experts).
+A document's n-grams are those of its words, so they need no matrix of their own: with row w of G the n-grams
+of word w, a document's are T·G, and weights V of n-grams are weights G·V of words (theory: Blending experts).
 """
 
 from __future__ import annotations
@@ -40,6 +40,11 @@ class SubwordTable(Table):
         super().__init__(T, n_jobs)
         self.ngrams = ngrams  # (d, m)
         self._ngrams_turned = sparse.csr_array(ngrams.T)
+
+    @classmethod
+    def of(cls, T: Any, terms: Sequence[str], n_jobs: int | None = None) -> SubwordTable:
+        """With the n-grams of the terms; a column after theirs, as a divergence may add one, has none."""
+        return cls(T, character_ngrams([*terms, *[""] * (T.shape[1] - len(terms))]), n_jobs)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -40,7 +40,9 @@ Labels = Annotated[
 ]
 Report = Annotated[Path | None, o.option("--report", help="Write a page to look at, .html.", metavar="FILE")]
 Save = Annotated[Path | None, o.option("--save", help="Write the model, .bvdt.", metavar="FILE")]
-ModelFile = Annotated[Path | None, o.option("--model", help="Predict with a saved model.", metavar="FILE")]
+ModelFile = Annotated[
+    Path | None, o.option("--model", help="Predict with a saved model; --labels adds to it.", metavar="FILE")
+]
 Suggest = Annotated[
     Any, o.option("--suggest", help="List N documents to label next.", metavar="N", parser=o.at_least(0))
 ]
@@ -163,13 +165,14 @@ def propagate(
     elif model is None:
         _label(session, source, task)
     else:
-        made = {"--labels": labels, "--save": save, "--suggest": suggest, "--holdout": holdout}
-        made |= {"--prior": prior, "--explain": explain}
+        made = {"--suggest": suggest, "--prior": prior, "--explain": explain}
         made |= {"--alpha": alpha, "--divergence": divergence, "--bandwidth": bandwidth, "--near": near}
         made |= {"--trees": trees, "--scale": scale, "--ngrams": ngrams, "--chars": chars}
-        made |= {"--min-df": min_df, "--stop-words": stop_words, "--unlabelled": missing}
-        _refuse(made, "--model brings its own labels and settings", "--model")
-        _predict(session, source, model, task)
+        made |= {"--min-df": min_df, "--stop-words": stop_words}
+        if labels is None:
+            made |= {"--save": save, "--holdout": holdout, "--unlabelled": missing}
+        _refuse(made, "--model brings its own settings, and labels unless --labels adds some", "--model")
+        (_predict if labels is None else _update)(session, source, model, task)
     session.finish()
 
 
@@ -343,14 +346,9 @@ def _say_suggestions(session: Session, found: list[int], documents: Documents, l
 
 
 def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
-    from ..documents.model import load_model
-
     check_outputs(source, task.output, task.report)
     _need_html(task.report)
-    with session.stage("load the model"):
-        model = load_model(path, n_jobs=task.settings.jobs)
-    columns = (model.features.names or ()) if model.features.kind == "columns" else ()
-    documents = read(session, source, least=1, numbers=columns)
+    model, documents = _opened(session, source, path, task)
     kept = kept_columns(documents.columns)
     n, kinds = len(documents.ids), len(model.classes)
     session.say(f"Read {source.path}: {n:,} documents; {path}: {kinds} classes")
@@ -370,6 +368,70 @@ def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
         written.append(task.report)
     _say_counts(session, labelling, model.classes)
     say_written(session, written)
+
+
+def _update(session: Session, source: Source, path: Path, task: Task) -> None:
+    """New documents, some of them labelled, join those of the model."""
+    from ..documents.model import Model
+
+    check_outputs(source, task.output, task.report, task.save)
+    _need_html(task.report)
+    model, documents = _opened(session, source, path, task)
+    classes, codes = encode(documents.labels or [])
+    n, n_labels, n_before = len(documents.ids), int((codes >= 0).sum()), len(model.codes)
+    session.say(f"Read {source.path}: {n:,} documents, {n_labels:,} labelled; {path}: {n_before:,} more")
+    added = [name for name in classes if name not in model.classes]
+    if added:
+        session.note(f"classes that the model did not have: {', '.join(added)}")
+    known = [*model.classes, *added]
+    place = np.array([*(known.index(name) for name in classes), -1])
+    X = _transformed(session, model, documents)
+    with session.stage("update"):
+        fitted = model.propagation.update(X, place[codes])
+    classes = [known[k] for k in fitted.classes_]
+    _say_blend(session, fitted)
+    measured = _measure(session, fitted, classes, fitted.codes_, task)
+    labelling = Labelling.of(fitted.label_distributions_[-n:], classes, fitted.codes_[-n:])
+    session.result |= {"labelled": n_labels, "classes": classes}
+    kept = kept_columns(documents.columns)
+    write_columns(session, task.output, labelling.columns(documents.ids) | kept, task.escape_formulas)
+    written = [task.output]
+    model = Model(model.features, fitted, classes, measured, f"{model.source}, {source.path.name}")
+    if task.save is not None:
+        with after_writing(*written):
+            _save(session, model, task.save)
+        written.append(task.save)
+    if task.report is not None:
+        with after_writing(*written):
+            _report(session, documents, labelling, task.report, model, _least_sure(labelling), fitted=False)
+        written.append(task.report)
+    _say_counts(session, labelling, classes)
+    say_written(session, written)
+
+
+def _opened(session: Session, source: Source, path: Path, task: Task) -> tuple[Model, Documents]:
+    """A model, and documents to be read as its own were."""
+    from ..documents.model import load_model
+
+    with session.stage("load the model"):
+        model = load_model(path, n_jobs=task.settings.jobs)
+    columns = (model.features.names or ()) if model.features.kind == "columns" else ()
+    return model, read(session, source, least=1, numbers=columns)
+
+
+def _transformed(session: Session, model: Model, documents: Documents) -> Any:
+    """The documents as the model's features have them; says what these do not hold."""
+    with session.stage("weigh"):
+        X = model.features.transform(documents)
+        unknown = model.features.unknown_share(documents)
+    tell_empty(session, X, model.features)
+    session.result["unknown_words"] = unknown
+    if unknown:
+        session.note(
+            f"{100 * unknown:.1f} % of the words are unknown to the model and left out; where they matter, "
+            "label all documents together, without --model"
+        )
+    return X
 
 
 def _least_sure(labelling: Labelling, n: int = 20) -> list[int]:

@@ -116,6 +116,10 @@ class BregmanDivergence:
         """What is added to the divergences of new points from all centres, or None."""
         return None
 
+    def admitting(self, X: Any) -> BregmanDivergence:
+        """The divergence under which new data are points like those of the fit; most need no other."""
+        return self
+
     def over_parts(self) -> BregmanDivergence:
         """The divergence for data that are prepared part by part, without what a part would tell."""
         return self

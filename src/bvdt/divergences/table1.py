@@ -104,6 +104,9 @@ class Cosine(SquaredEuclidean):
             return learned, sparse.csr_array(sparse.hstack([unit, sparse.csr_array(own)], format="csr"))
         return learned, np.column_stack([unit, own])
 
+    def admitting(self, X: Any) -> BregmanDivergence:
+        return self if self.empty or not _rows_of_zeros(X).any() else Cosine(True)
+
     def over_parts(self) -> BregmanDivergence:
         return Cosine(True) if self.empty is None else self
 

@@ -78,6 +78,14 @@ class Features:
         """The matrix of new documents; refuses those of another kind."""
         return self._scaled(self._aligned(documents), documents)
 
+    def unknown_share(self, documents: Documents) -> float:
+        """Share of the texts' words that the fit did not know; 0 where documents are no texts."""
+        if self.kind != "text" or self.names is None or documents.texts is None:
+            return 0.0
+        analyze, known = self.text.vectorizer(self.names).build_analyzer(), frozenset(self.names)
+        words = [word in known for text in documents.texts for word in analyze(text)]
+        return 1.0 - sum(words) / len(words) if words else 0.0
+
     def _aligned(self, documents: Documents) -> Any:
         """Its terms or columns, in the order of the fit."""
         if self.kind == "text":

@@ -129,7 +129,7 @@ def _model_from(stored: dict[str, Any], learnt: dict[str, Any], operator: Any) -
         positive = fits and np.isfinite(weight).all() and (weight >= 0).all()
         require(positive, "model_label_weight", "a weight ≥ 0 per point", weight)
     prior = _prior_from(stored.get("prior"), learnt, operator, len(classes))
-    kept = prior | {"label_weight": weight}
+    kept = prior | {"label_weight": weight, "terms": features.terms}
     propagation = _restored(stored["settings"], operator, codes.astype(np.intp), scores, kept)
     holdout = _holdout_from(stored["holdout"], classes)
     return Model(features, propagation, classes, holdout, str(stored["source"]))

@@ -15,33 +15,39 @@ if TYPE_CHECKING:
     from .label_propagation import LabelPropagation
 
 
-def labeller_for(model: LabelPropagation, X: Any, terms: Any, earlier: Labeller | None) -> Labeller:
+def labeller_for(
+    model: LabelPropagation, X: Any, terms: tuple[str, ...] | None, earlier: Labeller | None
+) -> Labeller:
     """The earlier labeller where it is of the same points, features, prior and α; else a new one.
 
-    Features are X, or, where X is None, the data that the operator was made from; ``terms`` their columns'
-    words or None.
+    Features are X, or, where X is None, the data that the operator was made from; ``terms`` are their words.
     """
-    terms = checked_terms(terms, X)
     key = _digest(X), _digest(model.prior), model.alpha, terms
     if earlier is not None and earlier.op is model.operator_ and earlier.made_from == key:
         return earlier
     rows, through = _features(model, X)
+    if terms is not None and len(terms) != getattr(model, "n_features_in_", len(terms)):
+        raise ValueError(
+            f"terms needs one word for each of {model.n_features_in_} columns of X; it has {len(terms)}"
+        )
     labeller = Labeller(
-        model.operator_, rows, model.prior, alpha=model.alpha, n_jobs=model.n_jobs, through=through, terms=terms
+        model.operator_,
+        rows,
+        model.prior,
+        alpha=model.alpha,
+        n_jobs=model.n_jobs,
+        through=through,
+        terms=terms,
     )
     labeller.made_from = key
     return labeller
 
 
-def checked_terms(terms: Any, X: Any) -> tuple[str, ...] | None:
-    """The words of X's columns, one for each."""
+def as_words(terms: Any) -> tuple[str, ...] | None:
+    """Of an array, or of a function that gives it."""
     if terms is None:
         return None
-    words = tuple(str(term) for term in (terms() if callable(terms) else terms))
-    if X is None or len(words) != X.shape[1]:
-        columns = "X is None" if X is None else f"X has {X.shape[1]}"
-        raise ValueError(f"terms needs one word for each column of X; it has {len(words)}, {columns}")
-    return words
+    return tuple(str(term) for term in (terms() if callable(terms) else terms))
 
 
 def _digest(values: Any) -> Any:

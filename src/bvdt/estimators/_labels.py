@@ -16,8 +16,11 @@ from .._support.arrays import Float
 from .._support.class_names import look_alikes, means_nothing, told_apart
 
 
-def encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:  # (k,), (N,)
-    """The classes, sorted, and each point's index among them, −1 for the unlabelled."""
+def encode_labels(y: Any, *, joining: bool = False) -> tuple[NDArray[Any], NDArray[np.intp]]:  # (k,), (N,)
+    """The classes, sorted, and each point's index among them, −1 for the unlabelled.
+
+    ``joining``: the points join others that have labels, so these need none, nor two classes.
+    """
     masked = np.ma.getmaskarray(y).ravel() if isinstance(y, np.ma.MaskedArray) else None
     y = column_or_1d(y, warn=True)
     labelled = ~unlabelled_points(y)
@@ -25,7 +28,10 @@ def encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:  # (k,), (N,
         labelled &= ~masked
     _refuse_words(y)
     _refuse_wrapped(y)
-    _warn_of_signs(y, labelled)
+    if joining and not labelled.any():
+        return y[:0], np.full(len(y), -1, np.intp)
+    if not joining:
+        _warn_of_signs(y, labelled)
     if not labelled.any():
         raise ValueError(f"y needs at least one label; all {len(y)} points are unlabelled")
     known = y[labelled]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,16 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._support.arrays import Float, checked_integer
-from ..blending import Blend, Blended, CurvePoint, Labeller, NewPoints, Start, blended_new_points
+from ..blending import (
+    Blend,
+    Blended,
+    CurvePoint,
+    Decided,
+    Labeller,
+    NewPoints,
+    Start,
+    blended_new_points,
+)
 from ..blending.folds import N_FOLDS
 from ..divergences import BregmanDivergence
 from ..tree import Tree
@@ -28,9 +37,10 @@ from ..walks import (
 )
 from ..walks.folds import label_folds
 from ._base import WalkEstimator, checked
-from ._blending import labeller_for
+from ._blending import as_words, labeller_for
 from ._explaining import explain_fitted, explain_one
 from ._labels import checked_weights, encode_labels, label_columns, one_hot
+from ._updating import update_fitted
 
 # Fitted points that a new point's classes are the mean of; 15 instead of 1: up to 7.5 points more.
 NEIGHBOURS = 15
@@ -126,6 +136,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     _new_points: NewPoints | None = None
     _labelling: tuple[Labeller, Start] | None = None  # of the last fit with a prior
     _label_weight: Float  # (N,)
+    _terms: tuple[str, ...] | None = None  # (d,)
 
     def __init__(
         self,
@@ -212,6 +223,55 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             raise ValueError(
                 "sample_weight needs a value other than zero for at least one label; all are zero"
             )
+        self._terms = as_words(terms)
+        return self._label(X, classes, codes, weight)
+
+    def update(
+        self,
+        X_new: Any = None,
+        y_new: Any = None,
+        sample_weight: Any = None,
+        *,
+        labels: Mapping[int, Any] | None = None,
+    ) -> LabelPropagation:
+        """Take in new points, after the fitted ones, and new labels; all points are labelled anew.
+
+        Trees, features and bandwidth (but for "learn") stay; the near field is that of all points. With a
+        prior the experts are weighed anew once there are half as many labels again. Accuracy was a refit's
+        until the points had doubled (docs/labels.md, "Updates"). Refit then, and for new words, which a
+        vectorizer that is fitted does not know. ``fit(X, y, operator=model.operator_)`` takes other labels of
+        the same points at once.
+
+        Parameters
+        ----------
+        X_new : array, sparse matrix or DataFrame of shape (n_new, n_features), default=None
+        y_new : array of shape (n_new,), default=None
+            Their labels, as in ``fit``; classes may be new. None: they have none.
+        sample_weight : array of shape (n_new,), default=None
+            Weights of these labels, as in ``fit``.
+        labels : mapping from points' numbers to labels, default=None
+            Labels of fitted points that change; None, or another mark of the unlabelled, takes one back.
+
+        Examples
+        --------
+        >>> from bvdt import LabelPropagation
+        >>> model = LabelPropagation("squared_euclidean", near=2, random_state=0)
+        >>> model = model.fit([[0.0], [1.0], [8.0], [9.0]], ["low", "", "", "high"])
+        >>> model.update([[2.0], [20.0], [21.0]], ["", "", "far"], labels={2: "high"}).transduction_.tolist()
+        ['low', 'low', 'high', 'high', 'low', 'far', 'far']
+        """
+        return update_fitted(self, X_new, y_new, sample_weight, labels)
+
+    def _label(
+        self,
+        X: Any,
+        classes: NDArray[Any],
+        codes: NDArray[np.intp],
+        weight: Float,
+        start: Start | None = None,
+        decided: Decided | None = None,
+    ) -> LabelPropagation:
+        """Labels of the operator's points; all but these are for a prior."""
         self.classes_, self.codes_, self._label_weight = classes, codes, weight
         self._blended, self._new_points = None, None
         if hasattr(self, "blend_"):
@@ -222,7 +282,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         if len(np.unique(counted[counted >= 0])) < len(classes):  # a class without weight cannot be blended
             return self._propagate(weight)
         self.codes_, self._label_weight = counted, np.where(counted >= 0, weight, 0.0)
-        return self._blend(X, terms)
+        return self._blend(X, start, decided)
 
     @classmethod
     def restored(
@@ -234,11 +294,12 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         *,
         new_points: NewPoints | None = None,
         label_weight: Float | None = None,
+        terms: Sequence[str] | None = None,
         **parameters: Any,
     ) -> LabelPropagation:
         """The estimator that ``fit`` left, from what was stored of it; nothing is computed anew."""
         fitted = cls(**parameters)
-        fitted._new_points = new_points
+        fitted._new_points, fitted._terms = new_points, as_words(terms)
         fitted.operator_ = operator
         fitted._features_of_operator()
         fitted.classes_, fitted.codes_ = np.asarray(classes), codes
@@ -297,13 +358,15 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         mode = self.mode if self.mode == "walk" else "spread"
         return choose_alpha(self.operator_, Y0.toarray(), mode=mode, n_iter=self.n_iter)
 
-    def _blend(self, X: Any, terms: Any) -> LabelPropagation:
-        """The walk blended with the prior; starts from the last fit's solution for the same points."""
+    def _blend(self, X: Any, start: Start | None, decided: Decided | None) -> LabelPropagation:
+        """The walk blended with the prior; starts from the last fit's for the same points, if any."""
         earlier = self._labelling
-        labeller = labeller_for(self, X, terms, None if earlier is None else earlier[0])
-        same = earlier is not None and labeller is earlier[0]
-        start = earlier[1] if same and earlier is not None else None
-        blended = labeller.label(self.codes_, len(self.classes_), start=start, weight=self._label_weight)
+        labeller = labeller_for(self, X, self._terms, None if earlier is None else earlier[0])
+        if start is None and earlier is not None and labeller is earlier[0]:
+            start = earlier[1]
+        blended = labeller.label(
+            self.codes_, len(self.classes_), start=start, weight=self._label_weight, decided=decided
+        )
         self.alpha_ = blended.alpha
         self._labelling = (labeller, blended.start)
         self._blended, self._new_points, self.blend_ = blended, blended.new, blended.outcome
@@ -315,19 +378,31 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     def hidden_labels(self, n_folds: int = N_FOLDS) -> Blended:
         """With a prior: each given label predicted while a fold of them was hidden; see ``Blended``."""
         labeller, blended = self._needs_blend()
-        if blended.folds.n_folds in (0, n_folds):
+        if blended.measured and blended.folds.n_folds in (0, n_folds):
             return blended
         return labeller.label(self.codes_, len(self.classes_), n_folds=n_folds, weight=self._label_weight)
 
     def learning_curve(self) -> list[CurvePoint]:
         """With a prior: accuracy on the other labels from a quarter, a half and most of them; two fits."""
         labeller, blended = self._needs_blend()
-        return labeller.learning_curve(self.codes_, len(self.classes_), blended, self._label_weight)
+        full = blended if blended.measured else self.hidden_labels()
+        return labeller.learning_curve(self.codes_, len(self.classes_), full, self._label_weight)
 
     @property
     def new_points(self) -> NewPoints | None:
         """With a prior: what ``predict`` needs besides the operator, for storage."""
         return self._new_points
+
+    @property
+    def solution(self) -> tuple[Start, Decided] | None:
+        """With a prior: what the last fit leaves to an update; None from a file, or for another prior."""
+        if self._labelling is None or self._blended is None:
+            return None
+        labeller, start = self._labelling
+        same = labeller.alpha == self.alpha and type(labeller.prior) is type(self.prior)
+        if not same or (isinstance(self.prior, str) and self.prior != labeller.prior):
+            return None
+        return start, self._blended.decided
 
     @property
     def label_weights(self) -> Float:  # (N,)

@@ -70,6 +70,18 @@ class Lifting:
             lifted = _with_elsewhere(self._lift(kept, given), *self.columns.elsewhere(X))
         return lifted if apart is None else replace(lifted, u=lifted.u + apart)
 
+    def admitting(self, X: Any) -> Lifting:
+        """The lifting under which new data can be centres, too; most need no other."""
+        divergence = self.divergence.admitting(X)
+        added = divergence.n_added - self.divergence.n_added
+        if not added:
+            return self
+        zeros = np.zeros(added)
+        offset = None if self.offset is None else np.append(self.offset, zeros)
+        scale = np.append(self.scale, zeros + 1) if np.ndim(self.scale) else self.scale
+        smoothing = np.append(self.smoothing, zeros)
+        return replace(self, divergence=divergence, smoothing=smoothing, scale=scale, offset=offset)
+
     def _owned(self, X: Any, points: Any) -> Any:
         """X, or a copy where lifted points would share the user's memory: theirs never changes."""
         moved = self.offset is not None or (not self.sparse and bool(self.smoothing.any()))
@@ -142,6 +154,31 @@ class Lifted:
         H = X if self.H is self.X else self.H[first:last]
         return Lifted(self.u[first:last], self.w[first:last], X, H, self.base, self.lifting)
 
+    def joined(self, X_new: Any) -> Lifted:
+        """These points and new ones after them, lifted alike: nothing is learnt from the new data.
+
+        Features that no point of a table of ``columns`` uses stay one feature.
+        """
+        assert self.lifting is not None
+        X_new = as_points(X_new, minimum=1)
+        lifting = self.lifting.admitting(X_new)
+        new, old = lifting.transform(X_new), self._widened(lifting)
+        X = _stacked(old.X, new.X)
+        H = X if old.H is old.X and new.H is new.X else _stacked(old.H, new.H)
+        u, w = np.concatenate([old.u, new.u]), np.concatenate([old.w, new.w])
+        return Lifted(u, w, X, H, old.base, lifting)
+
+    def _widened(self, lifting: Lifting) -> Lifted:
+        """The same points with zeros in the features that ``lifting`` has added."""
+        assert self.lifting is not None
+        added = len(lifting.smoothing) - len(self.lifting.smoothing)
+        if not added:
+            return self
+        X = _with_zeros(self.X, added)
+        H = X if self.H is self.X else _with_zeros(self.H, added)
+        base = None if self.base is None else lifting.smoothing
+        return Lifted(self.u, self.w, X, H, base, lifting)
+
     def divergences(self, rows: Any, centres: Any) -> Float:  # (n_rows, n_centres)
         """Exact divergences d_ij of chosen rows against chosen centres, never below 0."""
         inner = self.X[rows] @ self.H[centres].T
@@ -203,6 +240,17 @@ def lift(
     if not divergence.translation_invariant:
         refuse_rounding(lifted, divergence.name)
     return lifted
+
+
+def _stacked(X: Any, Y: Any) -> Any:
+    """Rows of one after those of the other, in one storage."""
+    return sparse.csr_array(sparse.vstack([X, Y], format="csr")) if sparse.issparse(X) else np.vstack([X, Y])
+
+
+def _with_zeros(X: Any, added: int) -> Any:  # (N, d) -> (N, d + added)
+    if not sparse.issparse(X):
+        return np.hstack([X, np.zeros((len(X), added))])
+    return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], X.shape[1] + added))
 
 
 def _shares_memory(X: Any, points: Any) -> bool:

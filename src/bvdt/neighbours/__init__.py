@@ -1,7 +1,17 @@
 """The search for nearest centres: as exact as one asks for, by its own measurement."""
 
+from .exact import exact_lists
+from .joining import joined_lists
 from .recall import Recall
 from .search import NeighbourIndex, checked_recall, nearest_centres
 from .sides import swapped
 
-__all__ = ["NeighbourIndex", "Recall", "checked_recall", "nearest_centres", "swapped"]
+__all__ = [
+    "NeighbourIndex",
+    "Recall",
+    "checked_recall",
+    "exact_lists",
+    "joined_lists",
+    "nearest_centres",
+    "swapped",
+]

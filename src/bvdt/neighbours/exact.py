@@ -28,10 +28,10 @@ def exact_lists(
     step = max(1, _PAIRS // centres.n_points)
     for first in range(0, len(chosen), step):
         batch = slice(first, first + step)
-        d = _divergences(rows, chosen[batch], centres, transposed)
+        d = divergences(rows, chosen[batch], centres, transposed)
         if own is not None:
             d[np.arange(len(d)), own[batch]] = np.inf
-        index[batch], divergence[batch] = _least(d, k)
+        index[batch], divergence[batch] = least(d, k)
     return index, divergence
 
 
@@ -66,7 +66,8 @@ def sampled_lists(lifted: Lifted, chosen: NDArray[Any], k: int) -> tuple[Int, Fl
     return index, divergence
 
 
-def _divergences(rows: Lifted, chosen: NDArray[Any], centres: Lifted, transposed: Any) -> Float:
+def divergences(rows: Lifted, chosen: NDArray[Any], centres: Lifted, transposed: Any) -> Float:
+    """d of some rows from all centres, whose H is given transposed."""
     inner = rows.X[chosen] @ transposed
     inner = inner.toarray() if sparse.issparse(inner) else inner
     d = np.subtract(centres.w, inner, out=inner)
@@ -74,7 +75,7 @@ def _divergences(rows: Lifted, chosen: NDArray[Any], centres: Lifted, transposed
     return np.asarray(np.maximum(d, 0.0, out=d))
 
 
-def _least(d: Float, k: int) -> tuple[Int, Float]:  # (n, m) -> (n, k) ×2
+def least(d: Float, k: int) -> tuple[Int, Float]:  # (n, m) -> (n, k) ×2
     """Of equal divergences the smaller index comes first, and stays."""
     limit = np.partition(d, k - 1, axis=1)[:, k - 1]
     index, least = np.empty((len(d), k), np.int32), np.empty((len(d), k))

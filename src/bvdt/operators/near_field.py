@@ -21,12 +21,12 @@ from scipy import sparse
 
 from .. import _core
 from .._support import memory
-from .._support.arrays import Float, Int, checked_integer
+from .._support.arrays import Float, Index, Int, checked_integer
 from .._support.progress import Progress
 from .._support.running import n_threads
 from .._support.sparse import read_only
 from ..lifting import Lifted, pair_divergences
-from ..neighbours import Recall, nearest_centres
+from ..neighbours import Recall, joined_lists, nearest_centres
 
 UNIT = 2.0**-29  # weights λ·S_ij are whole numbers of it, 32 bits each, in products
 SHARE = round(0.95 / UNIT) * UNIT  # λ
@@ -126,6 +126,22 @@ class NearField:
         if indices.size <= _HELD:
             return cls(indices, divergences, recall=reached, lifted=lifted)
         return cls(indices, None, recall=reached, lifted=lifted)
+
+    def joined(self, lifted: Lifted) -> NearField:
+        """That of the same points and of those after them in ``lifted``; k stays.
+
+        Exact lists stay exact; the recall of others is not measured again.
+        """
+        indices, divergences = joined_lists(lifted, self.indices, self.divergences)
+        recall = Recall.exact() if self.recall == Recall.exact() else None
+        if lifted.is_sparse:
+            return NearField(indices, divergences, self.share, recall)
+        held = divergences if indices.size <= _HELD else None
+        return NearField(indices, held, self.share, recall, lifted)
+
+    def divergences_of(self, points: Index) -> Float:  # (m,) -> (m, k)
+        """Those of some points' lists."""
+        return self._divergences(points.astype(np.int32), self.indices[points], None)
 
     @property
     def divergences(self) -> Float:  # (N, k)

@@ -141,6 +141,16 @@ class WalkOperator(RealOperator):
 
         return extend(self, X_new)
 
+    def add_points(self, X_new: Any, bandwidth: float | str | None = None) -> WalkOperator:
+        """The walk over these points and new ones, which come last; trees grow leaves and are not rebuilt.
+
+        A new point is beside its nearest fitted one. The near field is of all points, exact where it was.
+        The bandwidth stays, or is found anew ("auto", "learn"). Time O(N·n_new).
+        """
+        from .adding import add_points
+
+        return add_points(self, X_new, bandwidth)
+
     def nearest(self, X_new: Any, k: int = 15) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
         """The k nearest fitted points of each new point and the divergences from them, ascending.
 

@@ -1,5 +1,6 @@
 """Cluster trees: the arrays (``Tree``) and the ways to build them from lifted data."""
 
+from .adding import with_points_beside
 from .anchor import anchor_tree
 from .balance import limit_depth
 from .builders import BUILDERS, tree_builder
@@ -19,4 +20,5 @@ __all__ = [
     "varied",
     "ward_tree",
     "ward_tree_of_means",
+    "with_points_beside",
 ]

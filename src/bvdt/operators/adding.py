@@ -1,0 +1,71 @@
+"""New points in a walk that is there already: trees keep their shape, all else is found for the new points.
+
+Each new point becomes a leaf beside its nearest fitted point, in every tree. Block divergences and
+probabilities are those of the grown trees, in O(N); the near field compares the new points with all others,
+in O(N·n).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._support import memory
+from .._support.arrays import Float, Index
+from ..lifting import Lifted
+from ..neighbours import exact_lists
+from ..tree import with_points_beside
+from .forest import ForestOperator
+from .near_field import NearField
+from .single_tree import TransitionOperator
+from .walk import WalkOperator
+
+
+@memory.telling("adding points")
+def add_points(op: WalkOperator, X_new: Any, bandwidth: float | str | None = None) -> WalkOperator:
+    """Operator over the points of ``op`` and new ones after them; see the module's head."""
+    if op.lifted.lifting is None:
+        raise ValueError(
+            "add_points needs the divergence that lifted the data; this operator has none "
+            "(a loaded custom phi: set it with bvdt.load(path, divergence=...))"
+        )
+    lifted = op.lifted.joined(X_new)
+    near = op.near.joined(lifted) if isinstance(op, ForestOperator) and op.near is not None else None
+    hosts = _hosts(lifted, op.shape[0], near)
+    beta = op.bandwidth if bandwidth is None else bandwidth
+    members: list[TransitionOperator] = []
+    for member in op.members:
+        members.append(_grown(member, lifted, hosts, beta))
+        beta = members[0].bandwidth
+    if not isinstance(op, ForestOperator):
+        return members[0]
+    return ForestOperator(members, weights=op.weighting, near=near, seed=op.seed, kind=op.kind)
+
+
+def _hosts(lifted: Lifted, n_old: int, near: NearField | None) -> tuple[Index, Float]:  # (n,) ×2
+    """The old point nearest to each new one, and the divergence from it; the near field names most."""
+    new = np.arange(n_old, lifted.n_points)
+    host, divergence = np.full(len(new), -1), np.full(len(new), np.inf)
+    if near is not None:
+        listed = near.indices[new]
+        is_old = (listed >= 0) & (listed < n_old)
+        first = np.arange(len(new)), is_old.argmax(axis=1)
+        found = is_old.any(axis=1)
+        host[found], divergence[found] = listed[first][found], near.divergences_of(new)[first][found]
+    rest = np.flatnonzero(host < 0)
+    if rest.size:
+        index, d = exact_lists(lifted, lifted.slice(0, n_old), 1, chosen=new[rest])
+        host[rest], divergence[rest] = index[:, 0], d[:, 0]
+    return host, divergence
+
+
+def _grown(
+    member: TransitionOperator, lifted: Lifted, hosts: tuple[Index, Float], bandwidth: float | str
+) -> TransitionOperator:
+    """A tree's operator with the new points; refined blocks grow as the points do."""
+    tree = with_points_beside(member.tree, *hosts)
+    grown = TransitionOperator(lifted, tree, bandwidth=bandwidth, dtype=member.dtype, n_jobs=member.n_jobs)
+    if member.partition.is_coarsest:
+        return grown
+    return grown.refine(round(member.n_blocks * tree.n_nodes / member.tree.n_nodes))
