@@ -37,7 +37,7 @@ class FeatureScale:
         """Of (N, d) rows, dense or sparse."""
         if sparse.issparse(X):
             return cls()
-        X = np.asarray(X, np.float64)
+        X = np.ascontiguousarray(X, np.float64)  # sums of the same order for every layout
         mean, deviation = X.mean(axis=0), X.std(axis=0)
         rounding = 10 * np.finfo(float).eps * np.abs(X).max(axis=0, initial=0.0)
         varies = deviation > rounding  # a constant column tells nothing and would blow up rounding
@@ -54,7 +54,7 @@ class FeatureScale:
             factor = np.where(near_one, 1.0, 1.0 / np.where(length > 0, length, 1.0))
             data = (X.data * np.repeat(factor, np.diff(X.indptr))).astype(np.float32)
             return sparse.csr_array((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
-        X = X.toarray() if sparse.issparse(X) else np.asarray(X, np.float64)
+        X = X.toarray() if sparse.issparse(X) else np.ascontiguousarray(X, np.float64)
         with np.errstate(over="ignore"):
             return np.clip((X - self.mean) * self.scale, -_FARTHEST, _FARTHEST).astype(np.float32)
 
