@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import os
 from pathlib import Path
 
@@ -9,6 +11,16 @@ import numpy as np
 from scipy import sparse
 
 FOLDER = Path(os.environ.get("BVDT_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+TEXTS = ("agnews", "clinc150")
+
+
+def texts(name: str) -> tuple[list[str], np.ndarray]:
+    """Documents and their classes of a corpus of ``TEXTS``."""
+    with gzip.open(FOLDER / f"{name}.csv.gz", "rt", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [row["text"] for row in rows], np.unique([row["label"] for row in rows], return_inverse=True)[1]
 
 
 def counts(name: str) -> sparse.csr_array:
