@@ -1,8 +1,8 @@
 """One dominant class: "other" and up to twelve rare topics, labels drawn at random.
 
 Prints, per corpus, share of "other" and share of labels, means over labelings: accuracy on the unlabelled of
-always answering the commonest label, LinearSVC on tf-idf of the labelled rows alone, the walk alone, the blend;
-the blend less the best of the others; macro-F1 of LinearSVC and of the blend.
+always answering the commonest label, LinearSVC on tf-idf of the labelled rows alone, the walk alone, the
+blend; the blend less the best of the others; macro-F1 of LinearSVC and of the blend.
 Run: python benchmarks/skew.py [--skews 0.85] [--shares 0.01 0.1] [--seeds 300 301] [corpus ...]
 """
 
@@ -114,7 +114,8 @@ def main() -> None:
                 cells += [f"{leads[-1]:+.3f}", f"{mean['F1 SVC']:.3f}", f"{mean['F1 blend']:.3f}"]
                 head = f"{name} | {skew:g} | {100 * share:g} % ({mean['labels']:.0f})"
                 print(f"| {head} | {' | '.join(cells)} |", flush=True)
-    print(f"\nblend − best: least {min(leads):+.3f}; {sum(v >= -0.01 for v in leads)} of {len(leads)} ≥ −0.01")
+    well = sum(lead >= -0.01 for lead in leads)
+    print(f"\nblend − best: least {min(leads):+.3f}; {well} of {len(leads)} ≥ −0.01")
     print(f"macro-F1, blend − LinearSVC: least {min(behind):+.3f}")
 
 

@@ -18,7 +18,6 @@ from bvdt.blending.blend import TEMPERATURE, Habit, fit_weights, label_weights
 from bvdt.blending.experts import linear_expert, naive_bayes_expert, walk_expert
 from bvdt.blending.labeller import SHARES, last_step
 from bvdt.blending.new_points import blended_new_points
-from bvdt.blending.outcome import Accuracy, CurvePoint, gain_of_doubling
 from bvdt.blending.rows import FeatureScale, Table
 from bvdt.walks import choose_alpha, symmetrized
 from bvdt.walks.choosing import ALPHAS
@@ -211,15 +210,21 @@ def test_the_learning_curve(problem):
     full = labeller.label(codes, 3)
     curve = labeller.learning_curve(codes, 3, full)
     n = (codes >= 0).sum()
-    assert [round(n / point.n_labels) for point in curve] == [4, 2, 1]
-    assert curve[-1].accuracy == full.outcome.accuracy
-    assert curve[0].accuracy.value < curve[-1].accuracy.value
+    assert [round(n / n_used) for n_used in curve.n_labels] == [4, 2, 1]
+    assert curve.accuracy[-1] == full.outcome.accuracy
+    assert curve.accuracy[0].value < curve.accuracy[-1].value
 
 
-def test_gain_of_doubling():
-    points = [CurvePoint(n, Accuracy(a, 0, 1)) for n, a in [(25, 0.5), (50, 0.6), (200, 0.8)]]
-    assert_allclose(gain_of_doubling(points), 0.1)
-    assert gain_of_doubling(points[:1]) is None
+def test_a_curve_counts_what_few_labels_cannot_know_as_wrong(problem):
+    """Classes of one label in all, or of none among those used; known probabilities lose these columns."""
+    _, y, op, codes = problem
+    rare = np.where(codes == 2, -1, codes)
+    rare[np.flatnonzero(codes == 2)[0]] = 2
+    P = np.eye(3)[y] * 0.9 + 0.1 / 3
+    labeller = Labeller(op, None, P)
+    curve = labeller.learning_curve(rare, 3, labeller.label(rare, 3))
+    n = (rare >= 0).sum()
+    assert curve.accuracy[-1].value == (n - 1) / n
 
 
 # -- weights of labels, alpha ------------------------------------------------------------------------------

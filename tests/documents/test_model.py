@@ -25,7 +25,7 @@ def texts(n=40, seed=0):
     rng = np.random.default_rng(seed)
     truth = [list(WORDS)[i % 2] for i in range(n)]
     bodies = [" ".join(rng.choice(WORDS[t].split(), 6)) + f" the Größe{i % 3}" for i, t in enumerate(truth)]
-    labels = [t if i < 12 else None for i, t in enumerate(truth)]
+    labels = [t if i < 20 else None for i, t in enumerate(truth)]
     return Documents(Path("docs.csv"), [f"d{i}" for i in range(n)], bodies, labels=labels), truth
 
 
@@ -40,7 +40,7 @@ def columns(n=40):
     truth = [list(WORDS)[i % 2] for i in range(n)]
     X = rng.normal(size=(n, 3)) + 8 * np.array([t == "cars" for t in truth])[:, None]
     X[:, 1] *= 1000  # another unit
-    labels = [t if i < 12 else None for i, t in enumerate(truth)]
+    labels = [t if i < 20 else None for i, t in enumerate(truth)]
     names = ["a", "b", "c"]
     return Documents(
         Path("points.csv"), [str(i) for i in range(n)], X=X, features=names, labels=labels

@@ -119,7 +119,7 @@ def test_hidden_labels_in_other_folds(counted):
     model = with_prior("auto").fit(X, few, operator=op)
     assert model.hidden_labels().outcome == model.blend_
     assert model.hidden_labels(10).folds.n_folds == 10
-    assert len(model.learning_curve()) == 3
+    assert len(model.learning_curve().accuracy) == 3
 
 
 def test_explains_after_a_fit_with_a_prior(counted):

@@ -72,7 +72,7 @@ def test_what_hidden_labels_decided_holds_until_there_are_half_as_many_labels_mo
     assert model.blend_ is before
     assert model.hidden_labels().folds.n_folds == 5
     assert len(model.hidden_labels().hidden) == 100
-    assert model.learning_curve()[-1].accuracy.value > 0.7
+    assert model.learning_curve().accuracy[-1].value > 0.7
     model, X, _, few = fitted(n_labels=30)
     model.update(X[500:], few[500:])
     assert model.blend_.n_tested > 40

@@ -19,7 +19,7 @@ WORDS = {
     "music": ["guitar", "drum", "song", "choir", "melody", "violin", "chord", "tempo", "opera", "flute"],
 }
 N = 60
-N_LABELS = 18
+N_LABELS = 21
 
 
 def corpus(n: int = N, seed: int = 0) -> tuple[list[str], list[str], list[str]]:
@@ -64,7 +64,7 @@ def docs_csv(folder: Path, name: str = "docs.csv", delimiter: str = ",", n: int 
 
 def labels_csv(folder: Path) -> Path:
     _, _, truth = corpus()
-    return write_csv(folder / "labels.csv", {"id": list(range(1, 19)), "label": truth[:N_LABELS]})
+    return write_csv(folder / "labels.csv", {"id": list(range(1, N_LABELS + 1)), "label": truth[:N_LABELS]})
 
 
 def docs_jsonl(folder: Path) -> Path:

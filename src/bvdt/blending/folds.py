@@ -125,11 +125,3 @@ class Folds:
         """Weight of the labels per class that each slice may see."""
         one = np.eye(self.n_classes)[self.codes] * self.weight[:, None]
         return np.stack([one[seen].sum(axis=0) for seen in self.sees().T])
-
-
-def wilson_interval(right: int, n: int) -> tuple[float, float]:
-    """95 % interval of a proportion that stays inside 0 to 1 and is not empty at its ends (Wilson 1927)."""
-    from scipy.stats import binomtest  # slow to import
-
-    interval = binomtest(right, n).proportion_ci(method="wilson")
-    return float(interval.low), float(interval.high)

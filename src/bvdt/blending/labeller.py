@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,6 @@ from .._support.arrays import Float, Index
 from ..lifting import Lifting
 from ..walks import choose_alpha, symmetrized
 from ..walks.class_scores import uneven
-from ..walks.folds import label_folds
 from .blend import (
     ALONE,
     BAYES_STUDENT,
@@ -42,6 +42,7 @@ from .blend import (
     softmax,
     weighted,
 )
+from .expectation import Estimate, LearningCurve
 from .experts import (
     LinearScores,
     class_shares,
@@ -52,7 +53,7 @@ from .experts import (
 )
 from .folds import N_FOLDS, Folds, Single
 from .new_points import NewPoints, calibrated, mixed
-from .outcome import Accuracy, Blend, CurvePoint
+from .outcome import Blend
 from .outside import OutsideExpert, check_classifier, classifier_scores, given_scores
 from .rows import FeatureScale, Table
 from .subwords import SubwordTable
@@ -345,27 +346,39 @@ class Labeller:
 
     def learning_curve(
         self, codes: Index, n_classes: int, full: Blended, weight: Float | None = None
-    ) -> list[CurvePoint]:
-        """Accuracy with a quarter and a half of the labels, on those left out; then ``full``'s, in its folds.
+    ) -> LearningCurve | None:
+        """Accuracy with a random quarter and half of the labels, on all others; then ``full``'s.
 
-        Each point is one more labelling. Left out where a class would lose all its labels.
+        Each point is one more labelling. A class that has no label among those used is never predicted. None
+        where labels are too few.
         """
-        found = []
+        labelled = np.flatnonzero(codes >= 0)
+        order = np.random.default_rng(0).permutation(len(labelled))
+        n_labels, right = [], []
         for share in CURVE:
-            n_parts = round(1 / share)
-            part, n_drawn = label_folds(codes, n_parts, 0)
-            used = np.where((part == 0) | (part < 0), codes, -1)
-            tested = (codes >= 0) & (used < 0)
-            if n_drawn != n_parts or len(np.unique(used[used >= 0])) < n_classes or not tested.any():
+            used = labelled[np.sort(order[: round(share * len(labelled))])]
+            if len(np.unique(codes[used])) < 2:
                 continue
-            P = self.label(used, n_classes, weight=weight).P
-            accuracy = Accuracy.of(P[tested], codes[tested])
-            assert accuracy is not None
-            found.append(CurvePoint(int((used >= 0).sum()), accuracy))
-        if full.outcome.accuracy is not None and full.folds.n_folds:
-            n_labels = int((codes >= 0).sum() - len(full.hidden) / full.folds.n_folds)
-            found.append(CurvePoint(n_labels, full.outcome.accuracy))
-        return found
+            hits = self._predicted_from(used, codes, n_classes, weight)[labelled] == codes[labelled]
+            n_labels.append(len(used))
+            right.append(np.where(np.isin(labelled, used), -1, hits))
+        folds = full.folds
+        if not folds.n_folds or not right:
+            return None
+        hits = np.zeros(len(codes), np.int64)
+        hits[folds.labelled[folds.tested]] = full.hidden.argmax(axis=1) == folds.hidden_codes()
+        n_labels.append(int(len(labelled) - len(full.hidden) / folds.n_folds))
+        return LearningCurve.of(n_labels, [*right, hits[labelled]])
+
+    def _predicted_from(self, used: Index, codes: Index, n_classes: int, weight: Float | None) -> Index:
+        """Classes (N,) of all points from some labels, which may not have all classes."""
+        known, place = np.unique(codes[used], return_inverse=True)
+        few = np.full(len(codes), -1, np.intp)
+        few[used] = place
+        labeller = copy(self)
+        if isinstance(self.prior, np.ndarray) and len(known) < n_classes:
+            labeller.prior = self.prior[:, known]
+        return np.asarray(known[labeller.label(few, len(known), weight=weight).P.argmax(axis=1)])
 
 
 def not_worse_than_one(
@@ -431,7 +444,7 @@ def _outcome(
     folds: Folds, experts: list[Expert], w: Float, share: float, power: float, hidden: Single
 ) -> Blend:
     codes = folds.hidden_codes()
-    alone = {e.name: Accuracy.of(folds.hidden(e.scores), codes) for e in experts}
+    alone = {e.name: Estimate.of_scores(folds.hidden(e.scores), codes) for e in experts}
     parts = np.array([weight * _usual_size(e.scores[:, -1]) for e, weight in zip(experts, w, strict=True)])
     parts = parts / parts.sum() if parts.any() else np.full(len(parts), 1 / len(parts))
     return Blend(
@@ -440,7 +453,7 @@ def _outcome(
         share,
         len(codes),
         folds.n_folds,
-        Accuracy.of(hidden, codes),
+        Estimate.of_scores(hidden, codes),
         {name: accuracy for name, accuracy in alone.items() if accuracy is not None},
         {e.name: float(part) for e, part in zip(experts, parts, strict=True)},
     )

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..documents.holdout import percent
 from ..documents.predictions import Labelling, Reasons
 
 if TYPE_CHECKING:
     from ..documents.files import Documents
+    from ..documents.holdout import Measured
     from ..documents.model import Model
     from ..report import ResultTable
 
@@ -63,28 +65,36 @@ def labelling_report(
 
 
 def _experts(model: Model) -> list[ResultTable]:
-    """Each expert's accuracy beside the blend's, on the same hidden labels."""
+    """Each expert's accuracy beside the blend's, on the same hidden labels; the learning curve."""
     from ..report import ResultTable
 
     found = model.holdout
     if found is None or not found.alone:
         return []
-    rows = [(m.name, m.accuracy, m.low, m.high) for m in found.alone]
-    rows = [("blend of all", found.accuracy, found.low, found.high), *rows]
-    curve = found.more_labels()
-    note = "All of them predicted the same hidden labels, from the same others."
-    return [
+    rows = [("blend of all", found.on_hidden()), *((m.name, m) for m in found.alone)]
+    tables = [
         ResultTable(
             "Experts",
             ("expert", "accuracy", "95 % interval"),
-            [(name, _percent(a), f"{_percent(low)} to {_percent(high)}") for name, a, low, high in rows],
-            f"{note} {curve[:1].upper()}{curve[1:]}." if curve else note,
+            [(name, *_figures(m)) for name, m in rows],
+            "All of them predicted the same hidden labels, from the same others.",
         )
     ]
+    if found.curve:
+        said = found.more_labels().split(":")[0] if found.gains else ""
+        tables.append(
+            ResultTable(
+                "Learning curve",
+                ("labels used", "accuracy", "95 % interval"),
+                [(f"{m.n:,}", *_figures(m)) for m in found.curve],
+                f"{said[:1].upper()}{said[1:]}." if said else "",
+            )
+        )
+    return tables
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+def _figures(found: Measured) -> tuple[str, str]:
+    return percent(found.accuracy), f"{percent(found.low)} to {percent(found.high)}"
 
 
 def _summary(documents: Documents, labelling: Labelling, model: Model, fitted: bool) -> list[str]:

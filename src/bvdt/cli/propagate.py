@@ -252,7 +252,7 @@ def _classes(session: Session, source: Source, documents: Documents) -> tuple[li
             "label a few of each class first"
         )
     n = len(documents.ids)
-    if len(classes) > MOST_CLASSES and 2 * len(classes) > n_labels:
+    if len(classes) > MOST_CLASSES and 4 * len(classes) > 3 * n_labels:
         raise ValueError(
             f"{source.path}: {source.labels!r} gives {len(classes):,} different labels to {n_labels:,} "
             "documents; is it the labels? A class needs several documents"
@@ -281,7 +281,7 @@ def _measure(session: Session, fitted: Any, classes: list[str], codes: Any, task
     session.result["holdout"] = None
     if task.holdout == 0:
         return None
-    reason = why_not(codes, classes, **({} if task.holdout is None else {"least": 2}))
+    reason = why_not(codes, classes)
     if reason:
         session.say(f"Accuracy: not measured, {reason}")
         return None
@@ -296,18 +296,14 @@ def _measure(session: Session, fitted: Any, classes: list[str], codes: Any, task
             random_state=task.settings.seed,
             advance=advance,
         )
-    interval = f"95 % interval {100 * found.low:.1f} to {100 * found.high:.1f}"
-    session.say(
-        f"Accuracy on hidden labels: {100 * found.accuracy:.1f} % "
-        f"({interval}; {found.n:,} labels, each hidden once)"
-    )
+    for sentence in found.sentences():
+        session.say(sentence)
     if found.alone:
         parts = ", ".join(f"{e.name} {100 * e.accuracy:.1f}" for e in found.alone)
-        session.say(f"Each expert alone, on the same labels: {parts} %")
+        blended = f"all together {100 * found.on_hidden().accuracy:.1f}"
+        session.say(f"Right about hidden labels, %: {blended}; each expert alone: {parts}")
     if found.more_labels():
         session.say(f"Learning curve: {found.more_labels()}")
-    if found.untested:
-        session.note(f"classes with one label could not be tested: {', '.join(found.untested)}")
     more = {"confusion": found.confusion.tolist(), "more_labels": found.more_labels()}
     session.result["holdout"] = asdict(found) | more
     return found

@@ -14,19 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blending.folds import wilson_interval
+from ..blending.expectation import LEAST, Estimate, LearningCurve, expected_accuracy, verdict
 from ..walks.folds import label_folds
 
-__all__ = ["Holdout", "label_folds", "measure_holdout", "n_folds_for", "why_not", "wilson_interval"]
+__all__ = ["Holdout", "Measured", "label_folds", "measure_holdout", "n_folds_for", "why_not"]
 
-MIN_LABELS = 10
 MIN_SHARE, MAX_SHARE = 0.05, 0.5  # 20 folds to 2
-WORTH = 0.01  # accuracy per doubling of the labels from which on more are worth their while
+NAMED = 5  # untested classes
 
 
 @dataclass(frozen=True)
 class Measured:
-    """An accuracy with its 95 % interval."""
+    """An accuracy, or a gain of it, with its 95 % interval."""
 
     name: str  # of the expert; "" on the learning curve
     n: int  # labels tested; on the learning curve labels used
@@ -34,12 +33,23 @@ class Measured:
     low: float
     high: float
 
+    @classmethod
+    def of(cls, found: Estimate, n: int, name: str = "") -> Measured:
+        return cls(name, n, found.value, found.low, found.high)
+
+    def __str__(self) -> str:
+        return f"{percent(self.accuracy)} ({100 * self.low:.0f} to {100 * self.high:.0f})"
+
+    @property
+    def estimate(self) -> Estimate:
+        return Estimate(self.accuracy, self.low, self.high)
+
 
 @dataclass(frozen=True)
 class Holdout:
-    """Accuracy on hidden labels, with its 95 % interval (Wilson 1927, each hidden label one trial)."""
+    """Accuracy to expect of the documents without a label, with its 95 % interval (``expected_accuracy``)."""
 
-    n: int  # labels tested
+    n: int  # labels: hidden once, or their class's only one
     accuracy: float
     low: float
     high: float
@@ -49,20 +59,48 @@ class Holdout:
     untested: tuple[str, ...] = ()  # classes with one label, which is never hidden
     alone: tuple[Measured, ...] = ()  # of a model with a prior: each expert on the same labels, by name
     curve: tuple[Measured, ...] = ()  # with a part of the labels; ``n`` are those used
+    gains: tuple[Measured, ...] = ()  # per doubling: over the whole curve, and in its last step
 
     def __str__(self) -> str:
         return f"{self.accuracy:.3f} (95 % interval {self.low:.3f} to {self.high:.3f}, {self.n} labels)"
 
+    def sentences(self) -> list[str]:
+        """What the figure says, and what it does not know."""
+        first = (
+            f"Accuracy to expect: {percent(self.accuracy)} (95 % interval {100 * self.low:.1f} to "
+            f"{100 * self.high:.1f}), from {self.n:,} labels, each hidden once and predicted from the others."
+        )
+        return [first, *self.unknown()]
+
+    def unknown(self) -> list[str]:
+        """Which classes could not be tested, and how many documents may be of classes without a label."""
+        if not self.untested:
+            return []
+        n = len(self.untested)
+        named = ", ".join(self.untested[:NAMED]) + (f" and {n - NAMED:,} more" if n > NAMED else "")
+        classes = "1 class has" if n == 1 else f"{n:,} classes have"
+        return [
+            f"{classes} one label, which cannot be hidden ({named}): untested, and counted as wrong. About "
+            f"{percent(n / self.n)} of the documents may be of classes without any label, which nothing can "
+            "predict."
+        ]
+
+    def on_hidden(self) -> Measured:
+        """Of the labels that could be hidden, as ``alone`` has it of the experts."""
+        n = int(self.confusion.sum())
+        return Measured.of(Estimate.of_share(int(np.trace(self.confusion)), n), n)
+
     def more_labels(self) -> str:
         """What the learning curve says about more labels; "" without one."""
-        if len(self.curve) < 2:
+        if not self.curve:
             return ""
-        earlier, last = self.curve[-2:]
-        gain = (last.accuracy - earlier.accuracy) / np.log2(last.n / earlier.n)
-        shown = ", ".join(f"{100 * p.accuracy:.1f} % from {p.n:,}" for p in self.curve)
-        if last.low > earlier.high or gain >= WORTH:
-            return f"more labels would help: {shown} labels"
-        return f"more labels would bring little: {shown} labels"
+        shown = ", ".join(f"{p} from {p.n:,}" for p in self.curve)
+        said = verdict(*(gain.estimate for gain in self.gains)) + ": " if self.gains else ""
+        return f"{said}{shown} labels"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def measure_holdout(
@@ -88,50 +126,42 @@ def measure_holdout(
     """
     from sklearn.base import clone
 
-    reason = why_not(codes, classes, least=2)
+    reason = why_not(codes, classes)
     if reason:
         raise ValueError(f"a hold-out needs more labels: {reason}")
-    if getattr(model, "blend_", None) is not None:
-        return _of_blend(model, codes, classes, n_folds_for(share), advance)
-    fold, n_folds = label_folds(codes, n_folds_for(share), random_state)
     confusion = np.zeros((len(classes), len(classes)), np.int64)
-    for number in range(n_folds):
-        hidden = fold == number
-        fitted = clone(model).fit(y=np.where(hidden, -1, codes), operator=operator)
-        np.add.at(confusion, (codes[hidden], fitted.transduction_[hidden]), 1)
-        advance(1)
-    return _holdout(confusion, codes, classes, n_folds)
-
-
-def _holdout(
-    confusion: NDArray[np.int64], codes: NDArray[np.intp], classes: Sequence[str], n_folds: int, **more: Any
-) -> Holdout:
-    n, right = int(confusion.sum()), int(np.trace(confusion))
     untested = tuple(classes[k] for k in _lone_classes(codes, len(classes)))
-    interval = wilson_interval(right, n)
-    return Holdout(n, right / n, *interval, list(classes), confusion, n_folds, untested, **more)
+    n = int((codes >= 0).sum())
+    if getattr(model, "blend_", None) is not None:
+        if not np.array_equal(model.codes_, codes):
+            raise ValueError("a hold-out of a model with a prior needs the labels that it was fitted to")
+        n_folds = n_folds_for(share)
+        blended, found = model.hidden_labels(n_folds), model.expected_accuracy(n_folds)
+        np.add.at(confusion, (blended.folds.hidden_codes(), blended.hidden.argmax(axis=1)), 1)
+        more: dict[str, Any] = _curve(model.learning_curve())
+        advance(n_folds)
+        tested, n_folds = int(confusion.sum()), blended.folds.n_folds
+        more["alone"] = tuple(Measured.of(a, tested, name) for name, a in blended.outcome.alone.items())
+    else:
+        fold, n_folds = label_folds(codes, n_folds_for(share), random_state)
+        predicted, hidden_once = np.array(codes), fold >= 0
+        for number in range(n_folds):
+            hidden = fold == number
+            fitted = clone(model).fit(y=np.where(hidden, -1, codes), operator=operator)
+            predicted[hidden] = fitted.transduction_[hidden]
+            advance(1)
+        np.add.at(confusion, (codes[hidden_once], predicted[hidden_once]), 1)
+        found, more = expected_accuracy((predicted == codes)[hidden_once], codes[hidden_once], n), {}
+    assert found is not None  # by why_not
+    return Holdout(n, found.value, found.low, found.high, list(classes), confusion, n_folds, untested, **more)
 
 
-def _of_blend(
-    model: Any,
-    codes: NDArray[np.intp],
-    classes: Sequence[str],
-    n_folds: int,
-    advance: Callable[[int], None],
-) -> Holdout:
-    """From the labels that a model with a prior has hidden from its experts."""
-    if not np.array_equal(model.codes_, codes):
-        raise ValueError("a hold-out of a model with a prior needs the labels that it was fitted to")
-    blended = model.hidden_labels(n_folds)
-    confusion = np.zeros((len(classes), len(classes)), np.int64)
-    np.add.at(confusion, (blended.folds.hidden_codes(), blended.hidden.argmax(axis=1)), 1)
-    curve = model.learning_curve()
-    advance(n_folds)
-    n = int(confusion.sum())
-    alone = [Measured(name, n, a.value, a.low, a.high) for name, a in blended.outcome.alone.items()]
-    used = [Measured("", p.n_labels, p.accuracy.value, p.accuracy.low, p.accuracy.high) for p in curve]
-    n_folds = blended.folds.n_folds
-    return _holdout(confusion, codes, classes, n_folds, alone=tuple(alone), curve=tuple(used))
+def _curve(found: LearningCurve | None) -> dict[str, Any]:
+    if found is None:
+        return {}
+    points = [Measured.of(a, n) for n, a in zip(found.n_labels, found.accuracy, strict=True)]
+    gains = (Measured.of(found.gain, 0), Measured.of(found.last_gain, 0))
+    return {"curve": tuple(points), "gains": gains}
 
 
 def n_folds_for(share: float) -> int:
@@ -141,17 +171,15 @@ def n_folds_for(share: float) -> int:
     return round(1 / share)
 
 
-def why_not(codes: NDArray[np.intp], classes: Sequence[str], least: int = MIN_LABELS) -> str | None:
-    """Why so few labels cannot be held out, or None when they can."""
+def why_not(codes: NDArray[np.intp], classes: Sequence[str]) -> str | None:
+    """Why the accuracy to expect cannot be told from these labels, or None when it can."""
     known = codes[codes >= 0]
     if len(classes) < 2:
         return "the labels name only one class"
-    count = np.bincount(known, minlength=len(classes))
-    n_tested = int(count[count >= 2].sum())
-    if n_tested == 0:
+    if np.bincount(known, minlength=len(classes)).max() < 2:
         return "no class has two labels"
-    if n_tested < least:
-        return f"{n_tested} labels in classes with two or more, {least} are needed"
+    if len(known) < LEAST:
+        return f"{len(known)} labels; {LEAST} are needed"
     return None
 
 

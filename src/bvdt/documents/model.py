@@ -31,6 +31,7 @@ _PREFIX = "model_"
 _LARGEST = 1e15  # of what a prior stores: products of two, summed, stay finite
 _PRIOR_ARRAYS = ("walk", "unstepped", "weights", "constant")
 _SETTINGS = ("alpha", "n_iter", "tol", "mode", "class_mass_normalization", "clamp")
+_MEASURED = ("alone", "curve", "gains")  # of a hold-out
 _LATER = {"class_balance": True}  # settings that older files lack, and what they meant
 
 
@@ -222,7 +223,7 @@ def _holdout_header(holdout: Holdout | None) -> dict[str, Any] | None:
     if holdout is None:
         return None
     plain = {name: getattr(holdout, name) for name in ("n", "accuracy", "low", "high", "folds")}
-    plain |= {name: [asdict(found) for found in getattr(holdout, name)] for name in ("alone", "curve")}
+    plain |= {name: [asdict(found) for found in getattr(holdout, name)] for name in _MEASURED}
     return plain | {"confusion": holdout.confusion.tolist(), "untested": list(holdout.untested)}
 
 
@@ -231,5 +232,5 @@ def _holdout_from(stored: dict[str, Any] | None, classes: list[str]) -> Holdout 
         return None
     confusion = np.array(stored["confusion"], np.int64).reshape(len(classes), len(classes))
     figures = {name: stored[name] for name in ("n", "accuracy", "low", "high", "folds")}
-    figures |= {name: tuple(Measured(**m) for m in stored.get(name, ())) for name in ("alone", "curve")}
+    figures |= {name: tuple(Measured(**m) for m in stored.get(name, ())) for name in _MEASURED}
     return Holdout(**figures, classes=classes, confusion=confusion, untested=tuple(stored["untested"]))

@@ -15,12 +15,14 @@ from .._support.arrays import Float, checked_integer
 from ..blending import (
     Blend,
     Blended,
-    CurvePoint,
     Decided,
+    Estimate,
     Labeller,
+    LearningCurve,
     NewPoints,
     Start,
     blended_new_points,
+    expected_accuracy,
 )
 from ..blending.folds import N_FOLDS
 from ..divergences import BregmanDivergence
@@ -382,8 +384,22 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             return blended
         return labeller.label(self.codes_, len(self.classes_), n_folds=n_folds, weight=self._label_weight)
 
-    def learning_curve(self) -> list[CurvePoint]:
-        """With a prior: accuracy on the other labels from a quarter, a half and most of them; two fits."""
+    def expected_accuracy(self, n_folds: int = N_FOLDS) -> Estimate | None:
+        """With a prior: accuracy to expect over the unlabelled points, with its 95 % interval.
+
+        Classes with one label, and classes without any, count as wrong. None from fewer than 20 labels.
+        """
+        blended = self.hidden_labels(n_folds)
+        codes, P = blended.folds.hidden_codes(), blended.hidden
+        others = self.label_distributions_[self.codes_ < 0].max(axis=1)
+        n_labels = len(blended.folds.codes)
+        return expected_accuracy(P.argmax(axis=1) == codes, codes, n_labels, P.max(axis=1), others)
+
+    def learning_curve(self) -> LearningCurve | None:
+        """With a prior: accuracy on the other labels from a quarter, a half and most of them; two fits.
+
+        None where labels are too few.
+        """
         labeller, blended = self._needs_blend()
         full = blended if blended.measured else self.hidden_labels()
         return labeller.learning_curve(self.codes_, len(self.classes_), full, self._label_weight)

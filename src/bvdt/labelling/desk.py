@@ -41,7 +41,7 @@ class Published:
     walk: Guesses
     expected: Expectation | None = None
     curve: tuple[Expectation, ...] = ()
-    gain: float | None = None  # of MORE labels
+    gain: str | None = None  # what MORE labels would bring, in words
     slips: tuple[Slip, ...] = ()
     blended: int = 0  # labels in the last blend
 
@@ -301,7 +301,6 @@ class Desk:
             "expected": None if now.expected is None else asdict(now.expected),
             "curve": [asdict(point) for point in now.curve],
             "gain": now.gain,
-            "more": MORE,
             "slips": len(now.slips),
             **ready,
         }

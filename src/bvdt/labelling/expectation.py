@@ -1,11 +1,4 @@
-"""How accurate the labels are to be expected over all documents, from labels that were not drawn at random.
-
-Labels that someone was asked for are the hard ones: how many of them are predicted right when hidden says
-too little about the rest. The calibrated confidence of the other documents says it for them; what the hidden
-labels show is how far that confidence is off. So the estimate is a difference estimator (Cochran 1977, on
-regression estimators): the mean confidence of the unlabelled plus the mean of (right − confidence) over the
-hidden labels, whose spread gives the interval.
-"""
+"""What the desk tells of the labels there are: accuracy to expect, probable slips, what more would bring."""
 
 from __future__ import annotations
 
@@ -14,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..blending.folds import wilson_interval
-from ..blending.outcome import gain_of_doubling
-
-LEAST = 10  # hidden labels
+from ..blending.expectation import HELP
 
 
 @dataclass(frozen=True)
@@ -41,22 +31,11 @@ class Slip:
 
 
 def expectation(model: Any) -> Expectation | None:
-    """Of a LabelPropagation fitted with a prior; None with fewer than ten labels that could be hidden."""
-    blended = _blended(model)
-    if blended is None or len(blended.hidden) < LEAST:
+    """Of a LabelPropagation fitted with a prior; None from too few labels."""
+    found = None if _blended(model) is None else model.expected_accuracy()
+    if found is None:
         return None
-    right = (blended.hidden.argmax(axis=1) == blended.folds.hidden_codes()).astype(float)
-    off = right - blended.hidden.max(axis=1)
-    rest = model.codes_ < 0
-    sure = float(model.label_distributions_[rest].max(axis=1).mean()) if rest.any() else 1.0
-    n = len(right)
-    # All right or all wrong have no spread: never narrower than what n answers can tell by themselves.
-    low, high = wilson_interval(round(n * min(max(sure, 0.0), 1.0)), n)
-    half = max(1.96 * float(off.std(ddof=1)) / np.sqrt(n), (high - low) / 2)
-    middle = float(np.clip(sure + off.mean(), 0.0, 1.0))
-    return Expectation(
-        int((model.codes_ >= 0).sum()), middle, max(0.0, middle - half), min(1.0, middle + half)
-    )
+    return Expectation(int((model.codes_ >= 0).sum()), found.value, found.low, found.high)
 
 
 def slips(model: Any, most: int = 20) -> list[Slip]:
@@ -73,13 +52,17 @@ def slips(model: Any, most: int = 20) -> list[Slip]:
     return [Slip(int(points[i]), code[given[i]], code[instead[i]], float(confidence[i])) for i in order]
 
 
-def gain_of(model: Any, more: int) -> float | None:
-    """Accuracy that so many more labels would bring, from the learning curve of those there are."""
-    if _blended(model) is None:
+def gain_of(model: Any, more: int) -> str | None:
+    """What so many more labels would bring, from the learning curve of those there are, in one sentence."""
+    curve = None if _blended(model) is None else model.learning_curve()
+    if curve is None:
         return None
+    said = curve.verdict()
+    if said != HELP:
+        return f"{said[0].upper()}{said[1:]}."
     n = int((model.codes_ >= 0).sum())
-    doubling = gain_of_doubling(model.learning_curve())
-    return None if doubling is None else doubling * float(np.log2((n + more) / n))
+    doublings = float(np.log2((n + more) / n))
+    return f"Another {more} labels would bring about {100 * doublings * curve.last_gain.value:.1f} points."
 
 
 def _blended(model: Any) -> Any:

@@ -51,11 +51,12 @@ def head(report: Report) -> str:
 
 
 def _accuracy(holdout: Holdout) -> str:
+    unknown = "".join(f"<br><span>{isolated(sentence)}</span>" for sentence in holdout.unknown())
     return (
         f'<div class="card main" id="accuracy"><b>{_percent(holdout.accuracy)}</b><div>Accuracy to expect, '
         f"95 % interval {_percent(holdout.low)} to {_percent(holdout.high)}."
-        f"<br><span>Each of {holdout.n} given labels was hidden once and predicted from the others; with all "
-        "labels at hand it is usually a little better.</span></div></div>"
+        f"<br><span>From {holdout.n:,} labels, each hidden once and predicted from the others.</span>"
+        f"{unknown}</div></div>"
     )
 
 
@@ -135,7 +136,7 @@ def confusion(report: Report) -> str:
         f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
     note = (
-        f'<p class="soft">{holdout.n} given labels, each hidden once; the shade is the share of the row.</p>'
+        f'<p class="soft">{M.sum():,} given labels, each hidden once; the shade is the share of the row.</p>'
     )
     return section("Mistakes on hidden labels", table, note)
 

@@ -95,10 +95,8 @@ export class Board {
     $("accuracy").textContent = expected ? percent(expected.accuracy) : "–";
     $("interval").textContent = expected
       ? `expected accuracy, ${percent(expected.low)} to ${percent(expected.high)}`
-      : "expected accuracy: after ten labels of two classes";
-    $("gain").textContent = state.gain === null ? ""
-      : state.gain < 0.005 ? `Another ${state.more} labels would bring little.`
-        : `Another ${state.more} labels would bring about ${(100 * state.gain).toFixed(1)} points.`;
+      : "expected accuracy: after twenty labels";
+    $("gain").textContent = state.gain || "";
     this.curve();
     $("slips").hidden = !state.slips;
     if (state.slips) this.slips();
