@@ -14,8 +14,7 @@ from bvdt.blending.folds import Folds
 from bvdt.blending.linear import ridge_steps, squared_hinge
 from bvdt.blending.rows import FeatureScale, Table, rows_of_lifted
 from bvdt.lifting import lift
-from bvdt.walks import symmetrized
-from bvdt.walks.class_scores import labels_look_random
+from bvdt.walks import labels_look_random, symmetrized
 
 
 def corpus(n=90, n_classes=3, seed=0):

@@ -174,6 +174,23 @@ def test_labels_without_a_cluster_equal_the_local_estimator():
         assert np.array_equal(new, named[:50])
 
 
+@pytest.mark.parametrize("mode", ["spread", "walk"])
+@pytest.mark.parametrize("random", [True, False])
+def test_a_dominant_class_is_balanced_as_in_memory(mode, random):
+    """Labels of a class that is nine tenths of the points, or of one of two alike that is labelled so."""
+    rng = np.random.default_rng(3)
+    true = (rng.random(N) < (0.1 if random else 0.5)).astype(int)
+    X = rng.normal(size=(N, 3)) + 2.5 * true[:, None]
+    chosen = rng.random(N) < (0.06 if random else np.where(true, 0.012, 0.11))
+    y = np.where(chosen, true, -1)
+    options = {"divergence": "squared_euclidean", "near": 5, "random_state": 0, "mode": mode}
+    model = bd.LabelPropagation(memory_limit="1GiB", shard_points=300, **options).fit(X, y)
+    local = bvdt.LabelPropagation(**options).fit(y=y, operator=model.operator_.to_local())
+    assert_allclose(model.label_distributions_.compute(), local.label_distributions_, atol=1e-9)
+    right = np.mean(local.transduction_ == true)
+    assert right > max(true.mean(), 1 - true.mean()) - (0.0 if random else 0.05)
+
+
 def test_labels_may_be_names():
     X = dense()[:300]
     y = np.full(300, "", dtype=object)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float
-from ..walks.class_scores import best_power, labels_look_random, uneven
+from ..walks.class_balance import HiddenLabels, class_balance
 from ..walks.solving import solve_spread
 from .blend import centred
 from .folds import Folds, Single
@@ -88,44 +88,30 @@ def walk_log(F: NDArray[Any]) -> NDArray[Any]:  # (…, k)
 def balance(
     F: Single, folds: Folds
 ) -> tuple[float, Float, Float, bool]:  # (N, n_slices, k) -> γ, (k,) ×2, whether classes are unequal
-    """How far to divide the walk's scores by the classes' label counts, a power γ.
-
-    With it each class's share of the points, and the weight of its hidden labels.
-
-    Scores grow with the number of labels of a class, whether the class is large or was labelled more eagerly.
-    γ = ½ is better than 0 on random labels of even classes. Fully balanced scores tell the classes' shares of
-    all points without the labels' frequencies. Where the labels' shares are far from these (KL divergence:
-    random labels of even classes 0.00 to 0.2 nats, 27 against 3 labels of two even classes 0.53), they were
-    not drawn at random, and γ goes to 1. Classes of unequal size look like that, too: where one has more
-    labels than chance explains, predictions of hidden labels tell which of both it is
-    (``labels_look_random``), and for random labels also which γ is best.
-    """
+    """``class_balance`` in the folds, each class's share of the points, and its hidden labels' weight."""
     counts = folds.class_counts()
     labels = counts[-1] / counts[-1].sum()
-    found = np.bincount((F[:, -1] / counts[-1]).argmax(axis=1), minlength=len(labels)) + 1.0
-    share = found / found.sum()
-    skew = float((labels * np.log(labels / share)).sum())
-    power = min(1.0, max(0.5, 0.5 + 2.5 * (skew - 0.1)))
-    if uneven(counts[-1]) and folds.n_folds and _look_random(F, counts, folds):
-        seen = folds.hidden(np.broadcast_to(counts, (folds.n_points, *counts.shape)))
-        return best_power(folds.hidden(F), seen, folds.hidden_codes()), labels, np.ones(len(labels)), True
+    found = np.bincount((F[:, -1] / counts[-1]).argmax(axis=1), minlength=len(labels))
+    hidden = (lambda: _hidden(F, counts, folds)) if folds.n_folds else None
+    power, unequal = class_balance(counts[-1], found.astype(float), hidden)
+    if unequal:
+        return power, labels, np.ones(len(labels)), True
+    share = (found + 1.0) / (found + 1.0).sum()
     # Hidden labels stand for the points, so under skewed labels each class weighs as it was found.
     return power, share, np.clip(share / labels, 0.1, 10.0) ** (2 * power - 1), False
 
 
-def _look_random(F: Single, counts: Float, folds: Folds) -> bool:
-    """Of the balanced scores' predictions, those of hidden labels beside those of the unlabelled points.
-
-    A class's only label, which is never hidden, counts as one that was predicted.
-    """
-    k = folds.n_classes
-    best = (F / np.maximum(counts, 1e-300)).argmax(axis=-1)  # (N, n_slices)
-    hidden = np.append(folds.hidden(best), folds.codes[~folds.tested])
+def _hidden(F: Single, counts: Float, folds: Folds) -> HiddenLabels:  # (N, n_slices, k), (n_slices, k)
     unlabelled = np.ones(folds.n_points, bool)
     unlabelled[folds.labelled] = False
-    others = np.bincount(best[unlabelled, :-1].ravel(), minlength=k) / folds.n_folds
-    found = np.bincount(hidden, minlength=k).astype(float)
-    return labels_look_random(found, others, int(counts[-1].argmax()))
+    best = (F[unlabelled, :-1] / np.maximum(counts[:-1], 1e-300)).argmax(axis=-1)
+    return HiddenLabels(
+        folds.hidden_codes(),
+        folds.hidden(F),
+        counts[folds.fold[folds.tested]],
+        np.bincount(best.ravel(), minlength=folds.n_classes) / folds.n_folds,
+        np.bincount(folds.codes[~folds.tested], minlength=folds.n_classes).astype(float),
+    )
 
 
 def class_shares(folds: Folds) -> Single:  # (N, n_slices, k), the same for every point

@@ -20,7 +20,7 @@ from scipy import sparse, special
 from .._support.arrays import Float, Index
 from ..lifting import Lifting
 from ..walks import choose_alpha, symmetrized
-from ..walks.class_scores import uneven
+from ..walks.class_balance import uneven
 from .blend import (
     ALONE,
     BAYES_STUDENT,

@@ -13,8 +13,10 @@ from ..divergences import BregmanDivergence
 from ..estimators._labels import one_hot, unlabelled_points
 from ..sharded import Columns
 from ..sharded import columns as column
-from ..sharded.labels import distributions, spread_scores, walk_scores
+from ..sharded.labels import distributions, hidden_by_halves, spread_scores, walk_scores
 from ..sharded.new_points import new_distributions
+from ..walks import HiddenLabels
+from ..walks.folds import label_folds
 from .inputs import labels_of, slabs_of
 from .walk import DaskOperator, as_dask_array, transition_matrix
 
@@ -130,16 +132,27 @@ class LabelPropagation:
         self.classes_ = _classes(known)
         k = len(self.classes_)
         classes = executor.put(self.classes_)
-        encoded = executor.map("labels", encoded_labels, slabs, [classes] * len(slabs))
-        Y0 = column.from_slabs(executor, layout, encoded, k, np.float64, op.places)
+        each = [classes] * len(slabs)
+        Y0 = _columns(op, executor.map("labels", encoded_labels, slabs, each), k)
         counts = np.sum([self._counts(labels, n) for labels, n in known], axis=0)
-        solve = spread_scores if self.mode == "spread" else walk_scores
-        scores, self.n_iter_ = solve(op, Y0, self.alpha, self.n_iter, self.tol)
-        self._distributions, best = distributions(op, scores, counts, self.class_balance)
+        scores, self.n_iter_ = self._scores(op, Y0)
+
+        def hidden() -> HiddenLabels:
+            codes = executor.gather(executor.map("labels", label_codes, slabs, each))
+            fold, _ = label_folds(np.concatenate(codes), 2, 0)
+            kept = np.split(fold != 0, np.cumsum([len(c) for c in codes])[:-1])
+            seen = _columns(op, executor.map("labels", encoded_labels, slabs, each, kept), k)
+            return hidden_by_halves(op, Y0, seen, scores, self._scores(op, seen)[0])
+
+        self._distributions, best = distributions(op, scores, counts, self.class_balance, hidden)
         self.operator_ = op
         self.label_distributions_ = op.to_dask(self._distributions)
         self.transduction_ = self._named(op, best, classes)
         return self
+
+    def _scores(self, op: DaskOperator, Y0: Columns) -> tuple[Columns, int]:
+        solve = spread_scores if self.mode == "spread" else walk_scores
+        return solve(op, Y0, self.alpha, self.n_iter, self.tol)
 
     def _operator(self, X: Any) -> DaskOperator:
         names = ("bandwidth", "smoothing", "near", "shard_points", "random_state", "client")
@@ -189,6 +202,10 @@ def _classes(known: list[tuple[NDArray[Any], Int]]) -> NDArray[Any]:
     return np.unique(np.concatenate(found))
 
 
+def _columns(op: DaskOperator, slabs: list[Any], width: int) -> Columns:
+    return column.from_slabs(op.shards.executor, op.shards.layout, slabs, width, np.float64, op.places)
+
+
 # -- on slabs and shards ------------------------------------------------------------------------------------
 
 
@@ -208,11 +225,20 @@ def _labels(y: Any) -> NDArray[Any]:
     return np.asarray(y)
 
 
-def encoded_labels(y: Any, classes: NDArray[Any]) -> Float:  # (n, k)
-    """y⁰ of Eq. (29), one column per class."""
+def label_codes(y: Any, classes: NDArray[Any]) -> Int:  # (n_labelled,)
+    """Class numbers of a slab's labels, in order."""
+    y = _labels(y)
+    return np.searchsorted(classes, y[~unlabelled_points(y)]).astype(np.int32)
+
+
+def encoded_labels(
+    y: Any, classes: NDArray[Any], kept: NDArray[np.bool_] | None = None
+) -> Float:  # (n, k); (n_labelled,)
+    """y⁰ of Eq. (29), one column per class; of the labels that are ``kept``."""
     y = _labels(y)
     codes = np.full(len(y), -1, np.intp)
-    labelled = ~unlabelled_points(y)
+    labelled = np.flatnonzero(~unlabelled_points(y))
+    labelled = labelled if kept is None else labelled[kept]
     codes[labelled] = np.searchsorted(classes, y[labelled])
     return one_hot(codes, len(classes))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,14 +29,13 @@ from ..blending.folds import N_FOLDS
 from ..divergences import BregmanDivergence
 from ..tree import Tree
 from ..walks import (
+    HiddenLabels,
     balance_divisor,
     choose_alpha,
     distribute,
     label_scores,
     match_class_mass,
-    power_of_half,
     suggest_points,
-    uneven,
 )
 from ..walks.folds import label_folds
 from ._base import WalkEstimator, checked
@@ -84,8 +84,9 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         Whether to weight the classes so that the unlabelled points have the labelled points' shares. Only for
         labels drawn at random, and even there it cost up to 3 points of accuracy.
     class_balance : bool, default=True
-        Whether scores of a walk are divided by the classes' numbers of labels to a power, ½ or, for labels in
-        other proportions than the points, up to 1 (``bvdt.walks.balanced_scores``).
+        Whether scores of a walk are divided by the classes' numbers of labels to a power: ½, up to 1 for
+        labels in other proportions than the points, or, where one class has most of the random labels, the
+        power among ½, 0 and 1 that hidden labels are for.
     clamp : bool, default=False
         Whether labelled points are set back to their label at each step.
     prior : None, "auto", "linear", "naive_bayes", classifier or array, default=None
@@ -337,15 +338,16 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         if self.mode not in ("walk", "spread"):
             return None
         n_jobs = getattr(self.operator_, "n_jobs", None)
-        divisor = balance_divisor(scores, counts, n_jobs)
-        if not uneven(counts) or self.clamp:
-            return divisor
+        hidden = None if self.clamp else partial(self._hidden_by_halves, scores, counts, Y0)
+        return balance_divisor(scores, counts, n_jobs, hidden)
+
+    def _hidden_by_halves(self, scores: Float, counts: Float, Y0: Any) -> HiddenLabels:
         fold, _ = label_folds(self.codes_, 2, 0)
-        seen = sparse.diags_array((fold != 0).astype(float)) @ Y0
+        seen = sparse.csr_array(sparse.diags_array((fold != 0).astype(float)) @ Y0)
         options: dict[str, Any] = {"mode": self.mode, "alpha": self.alpha_, "n_iter": self.n_iter}
-        half, _ = label_scores(self.operator_, sparse.csr_array(seen), tol=self.tol, **options)
-        power = power_of_half(half, seen, self.codes_, fold)
-        return divisor if power is None else np.where(counts > 0, counts, 1.0) ** power
+        half, _ = label_scores(self.operator_, seen, tol=self.tol, **options)
+        half_counts = np.asarray(seen.sum(axis=0)).ravel()
+        return HiddenLabels.by_halves(scores, half, counts, half_counts, self.codes_, fold)
 
     def _keep(self, P: Float, best: NDArray[Any] | None = None) -> LabelPropagation:
         self.label_distributions_ = P

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float, Index
-from ..walks import balanced_scores, class_distributions, solve_spread, symmetrized
+from ..walks import balance_divisor, class_distributions, solve_spread, symmetrized
 
 TOL = 1e-3  # of a column's solve
 NONE = np.uint16(0xFFFF)  # no class
@@ -67,7 +67,8 @@ class LiveWalk:
         if not counts.any():
             self.scores[:] = 0.0  # what rounding left of labels that were taken back
             return Guesses(self.codes, np.zeros((len(codes), 0)))
-        P = class_distributions(balanced_scores(self.scores[:, :n_classes], counts), counts / counts.sum())
+        scores = self.scores[:, :n_classes]
+        P = class_distributions(scores / balance_divisor(scores, counts), counts / counts.sum())
         return Guesses(self.codes, _with_labels(P, codes))
 
     def _add(self, changed: Index, codes: Index) -> None:

@@ -7,13 +7,14 @@ columns and what it tells of them as one tuple, which the next step reads; the d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float
-from ..walks import balance_power, class_distributions
+from ..walks import HiddenLabels, class_balance, class_distributions, count_balanced, to_power
 from ..walks.inputs import warn_unconverged
 from ..walks.spreading import LARGEST
 from . import near_field, shard
@@ -86,17 +87,29 @@ def spread_scores(
         share, start = share / 10, (F, [up for _, up in told])
 
 
+def hidden_by_halves(
+    op: ShardedOperator, labels: Columns, seen: Columns, scores: Columns, half: Columns
+) -> HiddenLabels:  # (N, k) ×4
+    """``HiddenLabels.by_halves``, for scores of all labels and of the half that is ``seen``."""
+    counts, half_counts = (np.sum(op.tell("classes", column_sums, Y.parts), axis=0) for Y in (labels, seen))
+    each, columns = op.shards.each, (labels, seen, scores, half)
+    parts = [c.parts for c in columns]
+    return HiddenLabels.joined(op.tell("classes", hidden_labels, *parts, each(counts), each(half_counts)))
+
+
 def distributions(
-    op: ShardedOperator, scores: Columns, counts: Float, balance: bool
+    op: ShardedOperator,
+    scores: Columns,
+    counts: Float,
+    balance: bool,
+    hidden: Callable[[], HiddenLabels] | None = None,
 ) -> tuple[Columns, Columns]:  # probabilities (N, k), classes (N, 1)
     """Class probabilities of every row, and the most probable class's number."""
     each = op.shards.each
-    known = np.flatnonzero(counts > 0)
     weight = np.ones(len(counts))
-    if balance and len(known) > 1:
-        told = op.tell("classes", count_best, scores.parts, each(known), each(counts))
-        found = np.sum(told, axis=0)
-        weight = 1.0 / np.where(counts > 0, counts, 1.0) ** balance_power(found, counts[known])
+    if balance and np.count_nonzero(counts) > 1:
+        found = np.sum(op.tell("classes", count_balanced, scores.parts, each(counts)), axis=0)
+        weight = 1.0 / to_power(counts, class_balance(counts, found, hidden)[0])
     parts = op.map("classes", probabilities, scores.parts, each(weight), each(counts / counts.sum()))
     P = Columns(parts, scores.width, scores.dtype)
     best = op.map("classes", most_probable, P.parts)
@@ -183,10 +196,16 @@ def spread_step(
     return new, (Step(new, moving(given), tol), ascent(new, held[0], held[2]))
 
 
-def count_best(scores: Float, known: NDArray[np.intp], counts: Float) -> Float:  # (n_known,)
-    """How many rows each labelled class has, scores divided by the numbers of labels."""
-    reached = scores[scores.any(axis=1)][:, known]
-    return np.bincount((reached / counts[known]).argmax(axis=1), minlength=len(known)).astype(float)
+def hidden_labels(
+    Y0: Float, seen: Float, scores: Float, half: Float, counts: Float, half_counts: Float
+) -> HiddenLabels:  # (n, k) ×4, (k,) ×2
+    codes = np.where(Y0.any(axis=1), Y0.argmax(axis=1), -1)
+    fold = np.where(seen.any(axis=1), np.where(counts[codes] > 1, 1, -1), 0)
+    return HiddenLabels.by_halves(scores, half, counts, half_counts, codes, fold)
+
+
+def column_sums(Y: Float) -> Float:  # (n, k) -> (k,)
+    return np.asarray(Y.sum(axis=0))
 
 
 def probabilities(scores: Float, weight: Float, prior: Float) -> Float:  # (n, k)

@@ -1,17 +1,20 @@
 """What one does with a transition matrix: functions of any linear operator, sparse matrix or array."""
 
 from .choosing import choose_alpha
-from .class_scores import (
+from .class_balance import (
+    HiddenLabels,
     balance_divisor,
-    balance_power,
-    balanced_scores,
+    class_balance,
+    count_balanced,
+    labels_look_random,
+    to_power,
+    uneven,
+)
+from .class_scores import (
     class_distributions,
     distribute,
-    labels_look_random,
     match_class_mass,
-    power_of_half,
     suggestion_scores,
-    uneven,
 )
 from .contributions import label_contributions, largest_contributions
 from .inputs import as_square, symmetrized, warn_of_distances
@@ -21,12 +24,13 @@ from .solving import solve_singular, solve_spread
 from .suggesting import suggest_points
 
 __all__ = [
+    "HiddenLabels",
     "as_square",
     "balance_divisor",
-    "balance_power",
-    "balanced_scores",
     "choose_alpha",
+    "class_balance",
     "class_distributions",
+    "count_balanced",
     "distribute",
     "label_contributions",
     "label_scores",
@@ -34,7 +38,6 @@ __all__ = [
     "largest_contributions",
     "match_class_mass",
     "pagerank",
-    "power_of_half",
     "propagate_labels",
     "solve_singular",
     "solve_spread",
@@ -42,6 +45,7 @@ __all__ = [
     "suggest_points",
     "suggestion_scores",
     "symmetrized",
+    "to_power",
     "uneven",
     "warn_of_distances",
 ]
