@@ -587,7 +587,7 @@ def test_all_explanations_are_those_of_each(counts, few, mode, prior, monkeypatc
 
 
 def test_sparse_rows_are_embedded_with_most_of_their_neighbours(monkeypatch):
-    monkeypatch.setattr(bvdt.neighbours.search, "ALL_PAIRS", 100)
+    monkeypatch.setattr(bvdt.neighbors.search, "ALL_PAIRS", 100)
     X = sparse.random_array((400, 60), density=0.2, format="csr", rng=np.random.default_rng(0))
     options = {"divergence": "squared_euclidean", "random_state": 0}
     found = bvdt.SpectralEmbedding(**options).fit(X).operator_.near

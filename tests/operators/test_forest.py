@@ -87,7 +87,7 @@ def test_weighted_mean_of_the_members():
 
 @pytest.mark.parametrize("near", [0, 5])
 def test_threads_and_seeds(near, monkeypatch):
-    monkeypatch.setattr(bvdt.neighbours.search, "ALL_PAIRS", 50)
+    monkeypatch.setattr(bvdt.neighbors.search, "ALL_PAIRS", 50)
     one, two = (forest(near=near, n_points=300, n_jobs=jobs)[1] for jobs in (1, 2))
     v = np.random.default_rng(0).random((300, 4))
     assert_array_equal(one @ v, two @ v)

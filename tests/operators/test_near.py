@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 import bvdt
 from bvdt import _core
 from bvdt.lifting.lifted import lift
-from bvdt.neighbours import nearest_centres
+from bvdt.neighbors import nearest_centres
 from bvdt.operators.near_field import FALL, SHARE, UNIT, NearField, near_weights
 from helpers.engine_cases import DIVERGENCES, random_data, random_lifted
 
@@ -71,9 +71,9 @@ def test_what_the_pass_before_has_met_is_not_met_again():
 @pytest.mark.kernel
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_large_data_find_most_and_threads_do_not_matter(as_sparse, monkeypatch):
-    monkeypatch.setattr(bvdt.neighbours.search, "ALL_PAIRS", 100)
-    monkeypatch.setattr(bvdt.neighbours.chunks, "CHUNK", 100)
-    monkeypatch.setattr(bvdt.neighbours.cells, "CELL", 30)
+    monkeypatch.setattr(bvdt.neighbors.search, "ALL_PAIRS", 100)
+    monkeypatch.setattr(bvdt.neighbors.chunks, "CHUNK", 100)
+    monkeypatch.setattr(bvdt.neighbors.cells, "CELL", 30)
     lifted = random_lifted("gid", 600, np.random.default_rng(0), n_features=6, as_sparse=as_sparse)
     one, two = (NearField.of(lifted, 8, np.random.default_rng(0), jobs) for jobs in (1, 2))
     assert_array_equal(one.indices, two.indices)
@@ -133,7 +133,7 @@ def test_a_point_is_compared_with_the_nearest_cells():
 
 
 def test_equal_points_beyond_one_chunk(monkeypatch):
-    monkeypatch.setattr(bvdt.neighbours.search, "ALL_PAIRS", 100)
+    monkeypatch.setattr(bvdt.neighbors.search, "ALL_PAIRS", 100)
     near = NearField.of(lift(np.ones((500, 3)), "squared_euclidean"), 4, np.random.default_rng(0))
     assert_array_equal(near.divergences, 0.0)
     assert (near.indices >= 0).all()

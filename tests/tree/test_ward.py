@@ -14,7 +14,7 @@ from scipy.spatial.distance import squareform
 
 from bvdt import Tree, _core
 from bvdt.lifting.lifted import lift
-from bvdt.neighbours import nearest_centres
+from bvdt.neighbors import nearest_centres
 from bvdt.tree import ward_tree
 from bvdt.tree.balance import limit_depth
 from bvdt.tree.chunking import Clusters, split, split_levels

@@ -14,7 +14,7 @@ from .._support.arrays import Float, Int, checked_integer
 from .._support.running import generator
 from ..divergences import NAMES, BregmanDivergence, get
 from ..lifting import Lifted, lift
-from ..neighbours import NeighbourIndex, Recall, checked_recall, swapped
+from ..neighbors import NeighborIndex, Recall, checked_recall, swapped
 from ._base import checked
 
 # scikit-learn's names of distances, with the divergence that ranks alike; its values follow from d.
@@ -92,13 +92,13 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
             index, d = self._index.lists_of(rows, k)
         return rows, index, d
 
-    def _index_for(self, k: int) -> NeighbourIndex:
+    def _index_for(self, k: int) -> NeighborIndex:
         """The fitted index, or one for longer lists."""
         return self._index if k <= self._index.k else self._indexed(self._index.lifted, k)
 
-    def _indexed(self, lifted: Lifted, k: int) -> NeighbourIndex:
+    def _indexed(self, lifted: Lifted, k: int) -> NeighborIndex:
         rng = generator(self.random_state)
-        return NeighbourIndex(lifted, k, rng, recall=self.recall, n_jobs=self.n_jobs)
+        return NeighborIndex(lifted, k, rng, recall=self.recall, n_jobs=self.n_jobs)
 
     def _divergence(self) -> BregmanDivergence:
         metric = self.metric

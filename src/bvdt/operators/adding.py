@@ -14,7 +14,7 @@ import numpy as np
 from .._support import memory
 from .._support.arrays import Float, Index
 from ..lifting import Lifted
-from ..neighbours import exact_lists
+from ..neighbors import exact_lists
 from ..tree import with_points_beside
 from .forest import ForestOperator
 from .near_field import NearField

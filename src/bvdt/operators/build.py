@@ -11,7 +11,7 @@ from .._support.arrays import checked_integer
 from .._support.progress import Progress
 from ..divergences import BregmanDivergence
 from ..lifting import Lifted, lift
-from ..neighbours import checked_recall
+from ..neighbors import checked_recall
 from ..tree import Tree, tree_builder
 from .forest import grow_forest
 from .single_tree import TransitionOperator

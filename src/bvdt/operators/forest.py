@@ -15,7 +15,7 @@ from .._support.arrays import Float, Int, checked_integer
 from .._support.progress import Progress
 from .._support.running import generator
 from ..lifting import Lifted
-from ..neighbours import Recall
+from ..neighbors import Recall
 from ..tree import BUILDERS, Tree, varied
 from .links import Links
 from .near_field import NearField

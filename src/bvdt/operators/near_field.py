@@ -6,7 +6,7 @@ with T_i the row of the tree or forest. β_i = d_ik/3, a third of the divergence
 row's own bandwidth: weights fall by at most e³ over the list, whatever the units and wherever the point lies,
 as in a nearest-neighbour graph. λ_i = 0.95, or 0 for a point without a neighbour. Measured: docs/forest.md.
 λ_i and β_i do not follow the walk's bandwidth: softmax weights at a narrow one label worse.
-The centres are found by :mod:`bvdt.neighbours`.
+The centres are found by :mod:`bvdt.neighbors`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .._support.progress import Progress
 from .._support.running import n_threads
 from .._support.sparse import read_only
 from ..lifting import Lifted, pair_divergences
-from ..neighbours import Recall, joined_lists, nearest_centres
+from ..neighbors import Recall, joined_lists, nearest_centres
 
 UNIT = 2.0**-29  # weights λ·S_ij are whole numbers of it, 32 bits each, in products
 SHARE = round(0.95 / UNIT) * UNIT  # λ

@@ -21,7 +21,7 @@ from .. import _core
 from .._support.arrays import Float, Index, Int, Long
 from .._support.running import n_threads
 from ..lifting import Lifted, Lifting
-from ..neighbours import nearest_centres
+from ..neighbors import nearest_centres
 from ..operators import near_weights
 from ..operators.near_field import SHARE, UNIT, whole_weights
 from .building import Shards

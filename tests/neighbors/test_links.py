@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
+from neighbors.test_search import groups, true_recall
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bvdt.lifting import lift
-from bvdt.neighbours import NeighbourIndex, links, search
-from bvdt.neighbours.cells import CellIndex
-from bvdt.neighbours.dial import Truth
-from bvdt.neighbours.links import LinkedLists, Plan, linked_lists
+from bvdt.neighbors import NeighborIndex, links, search
+from bvdt.neighbors.cells import CellIndex
+from bvdt.neighbors.dial import Truth
+from bvdt.neighbors.links import LinkedLists, Plan, linked_lists
 from helpers.engine_cases import random_lifted
-from neighbours.test_search import groups, true_recall
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def links_are_cheap(monkeypatch):
     """So that few points are enough for passes to be planned."""
     monkeypatch.setattr(search, "ALL_PAIRS", 1000)
     monkeypatch.setattr(links, "_cost", lambda plan, d, pair, passes: plan.pairs * pair + passes)
-    monkeypatch.setattr("bvdt.neighbours.cells.CELL", 40)
+    monkeypatch.setattr("bvdt.neighbors.cells.CELL", 40)
 
 
 def slow_pass(lifted, listed):
@@ -35,7 +35,7 @@ def slow_pass(lifted, listed):
 
 @pytest.mark.parametrize("divergence", ["squared_euclidean", "gid"])
 def test_a_pass_finds_what_links_lead_to(divergence, monkeypatch):
-    monkeypatch.setattr("bvdt.neighbours.cells.CELL", 20)
+    monkeypatch.setattr("bvdt.neighbors.cells.CELL", 20)
     lifted = random_lifted(divergence, 500, np.random.default_rng(0), n_features=4)
     cells = CellIndex.of(lifted, None, np.random.default_rng(0), 2)
     lists = LinkedLists(cells, 12, 12, 40)
@@ -71,7 +71,7 @@ def test_far_points_do_not_spoil_the_lists_of_others(links_are_cheap):
     X[:3] = 1e7 * np.random.default_rng(0).normal(size=(3, 6))
     lifted = lift(X, "squared_euclidean")
     for recall in (0.9, 0.99):
-        index = NeighbourIndex(lifted, 10, np.random.default_rng(0), recall=recall)
+        index = NeighborIndex(lifted, 10, np.random.default_rng(0), recall=recall)
         assert index.plan.passes > 0
         assert true_recall(lifted, index) >= recall - 0.01
 
@@ -80,7 +80,7 @@ def test_far_points_do_not_spoil_the_lists_of_others(links_are_cheap):
 @pytest.mark.parametrize("recall", [0.9, 0.97])
 def test_links_reach_the_recall_asked_for(n_features, recall, links_are_cheap):
     lifted = lift(groups(4000, n_features), "squared_euclidean")
-    index = NeighbourIndex(lifted, 10, np.random.default_rng(0), recall=recall)
+    index = NeighborIndex(lifted, 10, np.random.default_rng(0), recall=recall)
     assert index.plan.passes > 0
     assert index.plan.pairs < index.effort.pairs
     true = true_recall(lifted, index)
@@ -94,7 +94,7 @@ def test_links_reach_the_recall_asked_for(n_features, recall, links_are_cheap):
 
 def test_threads_do_not_matter(links_are_cheap):
     lifted = lift(groups(3000, 6), "squared_euclidean")
-    one, two = (NeighbourIndex(lifted, 7, np.random.default_rng(3), n_jobs=jobs) for jobs in (1, 2))
+    one, two = (NeighborIndex(lifted, 7, np.random.default_rng(3), n_jobs=jobs) for jobs in (1, 2))
     for mine, other in zip(one.own_lists(), two.own_lists(), strict=True):
         assert_array_equal(mine, other)
     assert one.recall == two.recall
@@ -104,13 +104,13 @@ def test_links_that_lead_nowhere_are_given_up(links_are_cheap, monkeypatch):
     """Lists that stay as poor as they begin: the search compares as many as it takes without links."""
     monkeypatch.setattr(LinkedLists, "join", lambda *_: None)
     lifted = lift(groups(4000, 6), "squared_euclidean")
-    index = NeighbourIndex(lifted, 10, np.random.default_rng(0), recall=0.97)
+    index = NeighborIndex(lifted, 10, np.random.default_rng(0), recall=0.97)
     assert true_recall(lifted, index) >= 0.96
 
 
 def test_a_pass_ends_when_it_is_enough(monkeypatch):
     """After a part of the points, spread over all cells; whole passes find more, and its parts the same."""
-    monkeypatch.setattr("bvdt.neighbours.cells.CELL", 10)
+    monkeypatch.setattr("bvdt.neighbors.cells.CELL", 10)
     lifted = lift(groups(3000, 8), "squared_euclidean")
     cells = CellIndex.of(lifted, None, np.random.default_rng(0), 2)
     truth = Truth.by_cells(cells, 10, np.random.default_rng(1))
@@ -129,7 +129,7 @@ def test_a_pass_ends_when_it_is_enough(monkeypatch):
 
 def test_few_points_need_no_links():
     lifted = lift(groups(4000, 6), "squared_euclidean")
-    assert NeighbourIndex(lifted, 10, np.random.default_rng(0)).plan is None
+    assert NeighborIndex(lifted, 10, np.random.default_rng(0)).plan is None
 
 
 def test_what_was_reached_is_told_by_rows_that_did_not_choose():
@@ -143,7 +143,7 @@ def test_what_was_reached_is_told_by_rows_that_did_not_choose():
 
 
 def test_the_trial_of_a_pass_is_not_above_what_it_finds(monkeypatch):
-    monkeypatch.setattr("bvdt.neighbours.cells.CELL", 20)
+    monkeypatch.setattr("bvdt.neighbors.cells.CELL", 20)
     lifted = lift(groups(3000, 8), "squared_euclidean")
     cells = CellIndex.of(lifted, None, np.random.default_rng(0), 2)
     truth = Truth.by_cells(cells, 10, np.random.default_rng(1))

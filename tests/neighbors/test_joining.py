@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bvdt.lifting import lift
-from bvdt.neighbours import Recall, joined_lists, nearest_centres
+from bvdt.neighbors import Recall, joined_lists, nearest_centres
 from helpers.engine_cases import DIVERGENCES, random_data
 
 pytestmark = pytest.mark.kernel

@@ -6,12 +6,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from bvdt.lifting import lift, pair_divergences
-from bvdt.neighbours import NeighbourIndex, checked_recall, nearest_centres, search, swapped
-from bvdt.neighbours.cells import CellIndex, Effort
-from bvdt.neighbours.dial import Truth, needed_pairs
-from bvdt.neighbours.exact import exact_lists, sampled_lists
-from bvdt.neighbours.projection import principal
-from bvdt.neighbours.recall import count_hits
+from bvdt.neighbors import NeighborIndex, checked_recall, nearest_centres, search, swapped
+from bvdt.neighbors.cells import CellIndex, Effort
+from bvdt.neighbors.dial import Truth, needed_pairs
+from bvdt.neighbors.exact import exact_lists, sampled_lists
+from bvdt.neighbors.projection import principal
+from bvdt.neighbors.recall import count_hits
 from helpers.engine_cases import DIVERGENCES, random_lifted
 
 
@@ -53,7 +53,7 @@ def test_sampled_lists_are_exact_even_where_single_precision_is_not_enough(far):
 def test_few_points_are_exact(divergence, side):
     lifted = random_lifted(divergence, 300, np.random.default_rng(0))
     lifted = lifted if side == "right" else swapped(lifted)
-    index = NeighbourIndex(lifted, 5, np.random.default_rng(0))
+    index = NeighborIndex(lifted, 5, np.random.default_rng(0))
     assert true_recall(lifted, index) == 1
     assert index.recall.low == 1
 
@@ -90,7 +90,7 @@ def test_the_left_side_is_the_divergence_the_other_way_round():
 def test_dense_points_reach_the_recall_asked_for(n_features, recall, monkeypatch):
     monkeypatch.setattr(search, "ALL_PAIRS", 1000)
     lifted = lift(groups(4000, n_features), "squared_euclidean")
-    index = NeighbourIndex(lifted, 10, np.random.default_rng(0), recall=recall)
+    index = NeighborIndex(lifted, 10, np.random.default_rng(0), recall=recall)
     true = true_recall(lifted, index)
     assert true >= recall - 0.01
     assert index.recall.low - 0.01 <= true <= index.recall.high + 0.01
@@ -101,7 +101,7 @@ def test_dense_points_reach_the_recall_asked_for(n_features, recall, monkeypatch
 def test_recall_1_is_exact(as_sparse, monkeypatch):
     monkeypatch.setattr(search, "ALL_PAIRS", 100)
     lifted = random_lifted("gid", 700, np.random.default_rng(0), as_sparse=as_sparse)
-    index = NeighbourIndex(lifted, 6, np.random.default_rng(0), recall=1)
+    index = NeighborIndex(lifted, 6, np.random.default_rng(0), recall=1)
     assert true_recall(lifted, index) == 1
     assert index.recall.estimate == 1
 
@@ -110,7 +110,7 @@ def test_recall_1_is_exact(as_sparse, monkeypatch):
 def test_threads_do_not_matter(n_features, monkeypatch):
     monkeypatch.setattr(search, "ALL_PAIRS", 500)
     lifted = lift(groups(2000, n_features), "squared_euclidean")
-    one, two = (NeighbourIndex(lifted, 7, np.random.default_rng(3), n_jobs=jobs) for jobs in (1, 2))
+    one, two = (NeighborIndex(lifted, 7, np.random.default_rng(3), n_jobs=jobs) for jobs in (1, 2))
     assert_array_equal(one.own_lists()[0], two.own_lists()[0])
     assert_array_equal(one.own_lists()[1], two.own_lists()[1])
     assert one.recall == two.recall
@@ -121,7 +121,7 @@ def test_new_points_find_theirs(n_features, monkeypatch):
     monkeypatch.setattr(search, "ALL_PAIRS", 500)
     X = groups(3000, n_features)
     lifted = lift(X[:2500], "squared_euclidean")
-    index = NeighbourIndex(lifted, 8, np.random.default_rng(0), recall=0.95)
+    index = NeighborIndex(lifted, 8, np.random.default_rng(0), recall=0.95)
     new = lifted.lifting.transform(X[2500:])
     found = index.lists_of(new, 8)
     exact = exact_lists(new, lifted, 8)
@@ -143,7 +143,7 @@ def test_the_sampled_rows_are_searched_as_all_are():
 @pytest.mark.parametrize("cell", [15, 250])
 def test_needed_pairs_foretell_what_a_search_finds(divergence, cell, monkeypatch):
     """A row misses none that is promised, even where cells are small and its own cell tells little of it."""
-    monkeypatch.setattr("bvdt.neighbours.cells.CELL", cell)
+    monkeypatch.setattr("bvdt.neighbors.cells.CELL", cell)
     lifted = lift(np.abs(groups(3000, 8)), divergence)
     rng = np.random.default_rng(0)
     cells = CellIndex.of(lifted, None, rng, 2)
@@ -160,7 +160,7 @@ def test_what_was_foretold_is_spent_without_a_trial(monkeypatch):
     monkeypatch.setattr(search, "ALL_PAIRS", 1000)
     monkeypatch.setattr(search, "tried_effort", lambda *_: pytest.fail("a trial"))
     lifted = lift(groups(4000, 6), "squared_euclidean")
-    index = NeighbourIndex(lifted, 8, np.random.default_rng(0), recall=0.95)
+    index = NeighborIndex(lifted, 8, np.random.default_rng(0), recall=0.95)
     assert index.plan is None
     assert true_recall(lifted, index) >= 0.94
     telling = index._sampled[0][1]
@@ -171,7 +171,7 @@ def test_what_was_foretold_wrongly_is_raised(monkeypatch):
     monkeypatch.setattr(search, "ALL_PAIRS", 1000)
     monkeypatch.setattr(search, "foretold_effort", lambda *_: Effort(20, 8))
     lifted = lift(groups(4000, 6), "squared_euclidean")
-    index = NeighbourIndex(lifted, 8, np.random.default_rng(0), recall=0.95)
+    index = NeighborIndex(lifted, 8, np.random.default_rng(0), recall=0.95)
     index.plan = None
     assert true_recall(lifted, index) >= 0.94
     assert index._tried_effort()[0].pairs > 100
@@ -201,7 +201,7 @@ def test_sparse_points_reach_or_tell(monkeypatch):
     topics = rng.dirichlet(np.full(300, 0.05), 12)
     X = sparse.csr_array(np.stack([rng.multinomial(60, topics[k]) for k in rng.integers(12, size=2500)]))
     lifted = lift(X, "gid")
-    index = NeighbourIndex(lifted, 8, np.random.default_rng(0), recall=0.95)
+    index = NeighborIndex(lifted, 8, np.random.default_rng(0), recall=0.95)
     true = true_recall(lifted, index)
     assert index.recall.low - 0.01 <= true <= index.recall.high + 0.01
     assert true > 0.9

@@ -3,11 +3,11 @@
 from .exact import exact_lists
 from .joining import joined_lists
 from .recall import Recall
-from .search import NeighbourIndex, checked_recall, nearest_centres
+from .search import NeighborIndex, checked_recall, nearest_centres
 from .sides import swapped
 
 __all__ = [
-    "NeighbourIndex",
+    "NeighborIndex",
     "Recall",
     "checked_recall",
     "exact_lists",

@@ -49,7 +49,7 @@ class _Found:
     recall: Recall | None
 
 
-class NeighbourIndex:
+class NeighborIndex:
     """Centres ready to be searched for k neighbours, with what that takes and the recall it reaches.
 
     The lists of the centres' own points are found when they are first asked for, those of sparse points at
@@ -247,7 +247,7 @@ def nearest_centres(
 
     ``rows``: only the lists of so many first points are wanted, (rows, k) ×2.
     """
-    index = NeighbourIndex(lifted, k, rng, recall=recall, n_jobs=n_jobs, progress=progress)
+    index = NeighborIndex(lifted, k, rng, recall=recall, n_jobs=n_jobs, progress=progress)
     lists = index.own_lists(progress) if rows is None else index.first_lists(rows)
     return *lists, index.recall
 

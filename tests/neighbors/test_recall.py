@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bvdt.neighbours.recall import Recall, count_hits, sure_share, surely
+from bvdt.neighbors.recall import Recall, count_hits, sure_share, surely
 
 
 def test_exact_lists_hit_everything():

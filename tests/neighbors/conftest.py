@@ -5,5 +5,5 @@ import pytest
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if "/tests/neighbours/" in item.path.as_posix():
+        if "/tests/neighbors/" in item.path.as_posix():
             item.add_marker(pytest.mark.kernel)

@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bvdt import _core
 from bvdt.lifting import lift
-from bvdt.neighbours.cells import CellIndex, ranked_again
-from bvdt.neighbours.dial import Space, Truth, choose_space
-from bvdt.neighbours.exact import exact_lists
-from bvdt.neighbours.projection import Estimates, Growing, principal
+from bvdt.neighbors.cells import CellIndex, ranked_again
+from bvdt.neighbors.dial import Space, Truth, choose_space
+from bvdt.neighbors.exact import exact_lists
+from bvdt.neighbors.projection import Estimates, Growing, principal
 from helpers.engine_cases import DIVERGENCES, random_lifted
 
 
