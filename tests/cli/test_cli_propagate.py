@@ -106,14 +106,21 @@ def test_reasons_on_request(tmp_path):
     labels = dict(zip(ids, truth, strict=True))
     given = {row["id"] for row in rows if row["given"] == "True"}
     for row in rows:
+        assert bool(row["because"]) == (row["given"] == "False")
+        parts = re.findall(r"(?:^|; )(walk|words|class shares|neighbours) (\d+) %", row["because"])
+        assert len(parts) == row["because"].count(";") + bool(row["because"])
+        assert not parts or abs(sum(int(share) for _, share in parts) - 100) <= 2  # each is rounded
         named = re.findall(r"(d\d+) \((\d+) %\)", row["because"])
-        assert bool(named) == (row["given"] == "False")
         assert len(named) <= 2
         assert {name for name, _ in named} <= given
         assert all(labels[name] == row["label"] for name, _ in named)
-        assert sum(int(share) for _, share in named) <= 101
+        words = re.findall(r"([a-z]+) \(\d+ %\)", row["because"].partition("words")[2])
+        assert {word for word in words if word in WORDS[row["label"]]} == set(words)
+    assert sum("words" in row["because"] for row in rows) > 30
     page = (tmp_path / "r.html").read_text()
     assert rows[-1]["because"] in page
+    _, walked = propagate(tmp_path, docs_csv(tmp_path), "topic", "--explain", 2, "--prior", "walk")
+    assert {row["because"][:11] for row in walked} == {"", "walk 100 %:"}
     _, rows = propagate(tmp_path, docs_csv(tmp_path), "topic", "--report", tmp_path / "s.html")
     assert list(rows[0]) == COLUMNS
     assert '"because"' in (tmp_path / "s.html").read_text()  # quick here: always in the report

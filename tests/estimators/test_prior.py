@@ -10,6 +10,8 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
 
 import bvdt
+from bvdt.documents.features import Features
+from bvdt.documents.model import Model, load_model, save_model
 
 
 @pytest.fixture(scope="module")
@@ -129,4 +131,86 @@ def test_explains_after_a_fit_with_a_prior(counted):
     givers, shares = model.explain(point)
     label = model.label_distributions_[point].argmax()
     assert_array_equal(model.codes_[givers], label)
-    assert 0 < shares.sum() <= 1 + 1e-9
+    assert 0 < shares.sum() <= model.reasons(point).parts["walk"][0] + 1e-9
+
+
+@pytest.mark.parametrize("prior", ["auto", "linear", "naive_bayes", LinearSVC(random_state=0), "array", None])
+@pytest.mark.parametrize("dense", [True, False])
+def test_reasons_are_parts_that_sum_to_one(counted, prior, dense):
+    X, y, op, few = counted
+    X = X.toarray() if dense else X
+    if isinstance(prior, str) and prior == "array":
+        prior = np.full((400, 3), 0.2) + 0.4 * np.eye(3)[y]
+    model = with_prior(prior).fit(X, few, operator=op)
+    found = model.reasons(n=400)
+    np.testing.assert_allclose(sum(found.parts.values()), 1)
+    assert all((part >= 0).all() for part in found.parts.values())
+    np.testing.assert_allclose(found.point_shares.sum(axis=1), found.parts["walk"], atol=1e-9)
+    linear = found.parts.get("linear", np.zeros(400))
+    np.testing.assert_allclose(found.feature_shares.sum(axis=1), linear, atol=1e-9)
+    own = "walk" if prior is None else "linear" if isinstance(prior, str) else "prior"
+    assert found.parts[own].mean() > 0.1
+    best = model.label_distributions_.argmax(axis=1)
+    named = found.points >= 0
+    assert_array_equal(model.codes_[found.points][named], np.broadcast_to(best[:, None], named.shape)[named])
+    for point in np.flatnonzero(few < 0)[:5]:
+        one, new = model.reasons(int(point)), model.reasons(X[point])
+        for name, part in found.parts.items():
+            np.testing.assert_allclose(one.parts[name], part[point], atol=1e-6)
+        np.testing.assert_allclose(sum(new.parts.values()), 1)
+        assert one.features[0, 0] == found.features[point, 0]
+
+
+def test_the_parts_of_a_blend_are_what_its_scores_add(counted):
+    X, _, op, few = counted
+    model = with_prior("auto").fit(X, few, operator=op)
+    state, best = model.new_points, model.label_distributions_.argmax(axis=1)
+    (labeller, _), every = model._labelling, np.arange(400)
+    by_feature = labeller.rows.T.toarray() * state.weights.T[best]  # (N, d)
+    experts = np.maximum([state.walk[every, best], by_feature.sum(axis=1), state.constant[best]], 0)
+    stepped = state.share * labeller.step(state.unstepped)[every, best]
+    neighbors = stepped / (stepped + (1 - state.share) * state.unstepped[every, best])
+    shares = np.where(experts.sum(axis=0) > 0, (1 - neighbors) * experts / experts.sum(axis=0), 0)
+    found = model.reasons(n=1)
+    told = ~(experts.sum(axis=0) == 0)
+    for name, share in zip(("walk", "linear", "class shares"), shares, strict=True):
+        np.testing.assert_allclose(found.parts[name][told], share[told], atol=1e-6)
+    strongest = told & (shares[1] > 0)
+    assert_array_equal(found.features[strongest, 0], by_feature.argmax(axis=1)[strongest])
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_walk_without_weight_explains_nothing(several, monkeypatch):
+    """Every point is linked to some of the other class, and the last column tells the classes."""
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 2
+    X = np.column_stack([rng.normal(size=(600, 6)), y + 0.4 * rng.normal(size=600)])
+    half = sparse.random_array((300, 300), density=0.03, rng=rng)
+    op = sparse.kron(half, [[0, 1], [0, 0]]) + sparse.kron(half.T, [[0, 0], [1, 0]]) + 1e-6 * sparse.eye(600)
+    few = np.where(rng.random(600) < 0.5, y, -1)
+    model = with_prior("linear").fit(X, few, operator=op)
+    assert model.blend_.weights["walk"] == 0
+    monkeypatch.setattr("bvdt.estimators._explaining.label_contributions", None)  # no solve either
+    monkeypatch.setattr("bvdt.estimators._explaining.largest_contributions", None)
+    point = int(np.flatnonzero(few < 0)[0])
+    if several:
+        points, shares = model.explain_all(3)
+        assert (points == -1).all()
+        assert not shares.any()
+        found = model.reasons()
+        assert (found.features[:, 0] == 6)[few < 0].mean() > 0.8
+    else:
+        assert not len(model.explain(point)[0])
+        assert model.reasons(point).features[0, 0] == 6
+
+
+def test_an_updated_or_stored_blend_gives_its_reasons(counted, tmp_path):
+    X, _, op, few = counted
+    model = with_prior("auto").fit(X, few, operator=op)
+    path = tmp_path / "m.bvdt"
+    save_model(path, Model(Features("matrix", "none", 60), model, ["a", "b", "c"]))
+    stored = load_model(path).propagation.reasons(5)
+    for name, part in model.reasons(5).parts.items():
+        np.testing.assert_allclose(stored.parts[name], part, atol=1e-5)
+    model.update(X[:3])
+    np.testing.assert_allclose(sum(model.reasons().parts.values()), np.ones(403))

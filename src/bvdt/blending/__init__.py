@@ -3,9 +3,10 @@
 from .blend import softmax
 from .expectation import Estimate, LearningCurve, expected_accuracy
 from .folds import Folds
-from .labeller import Blended, Decided, Labeller, Start
+from .labeller import Blended, Decided, Labeller, Start, reversible_step
 from .new_points import NewPoints, blended_new_points
 from .outcome import Blend
+from .reasons import Reasons, Scored, blend_parts
 from .rows import FeatureScale, rows_of_lifted
 
 __all__ = [
@@ -18,9 +19,13 @@ __all__ = [
     "Labeller",
     "LearningCurve",
     "NewPoints",
+    "Reasons",
+    "Scored",
     "Start",
+    "blend_parts",
     "blended_new_points",
     "expected_accuracy",
+    "reversible_step",
     "rows_of_lifted",
     "softmax",
 ]

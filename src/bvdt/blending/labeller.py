@@ -174,8 +174,6 @@ class Labeller:
         self.X = X.copy() if hasattr(prior, "fit") else None  # its own, as the user's may change
         self.made_from: tuple[Any, ...] = ()  # a caller's note on what it was prepared for
         self.S = symmetrized(op.astype(np.float32) if hasattr(op, "astype") else op)
-        degrees = np.where(self.S.degrees > 0, self.S.degrees, 1.0)
-        self._degrees = degrees[:, None].astype(np.float32)
         self.scale: FeatureScale | None = None
         self.rows: Table | None = None
         self.counts = False
@@ -199,8 +197,7 @@ class Labeller:
 
     def step(self, P: Single) -> Single:  # (N, …, k)
         """One step of the reversible walk D⁻¹·(Q + Qᵀ)/2 over distributions."""
-        flat = np.asarray(self.S.mean_with_transpose(P.reshape(len(P), -1)))
-        return np.asarray(self.S.extended(flat / self._degrees).reshape(P.shape), np.float32)
+        return reversible_step(self.S, P)
 
     def label(
         self,
@@ -332,7 +329,7 @@ class Labeller:
         walk: Any = 0.0
         weights: Any = None
         constant: Any = None
-        outside = None
+        outside = given = None
         for expert, weight in zip(experts, w, strict=True):
             factor = np.float32(weight)
             if expert.linear is not None:
@@ -340,9 +337,14 @@ class Labeller:
                 constant = factor * expert.linear.constant + (0 if constant is None else constant)
             elif expert.outside is not None:
                 outside = (expert.outside, float(weight))
+            elif expert.habit is CLASS_SHARES:
+                constant = factor * expert.scores[0, -1] + (0 if constant is None else constant)
             else:
-                walk = walk + factor * expert.scores[:, -1]
-        return NewPoints(walk, unstepped, share, power, weights, constant, self.scale, self.through, outside)
+                part = factor * expert.scores[:, -1]
+                walk, given = walk + part, part if expert.habit is GIVEN else given
+        return NewPoints(
+            walk, unstepped, share, power, weights, constant, self.scale, self.through, outside, given
+        )
 
     def learning_curve(
         self, codes: Index, n_classes: int, full: Blended, weight: Float | None = None
@@ -379,6 +381,13 @@ class Labeller:
         if isinstance(self.prior, np.ndarray) and len(known) < n_classes:
             labeller.prior = self.prior[:, known]
         return np.asarray(known[labeller.label(few, len(known), weight=weight).P.argmax(axis=1)])
+
+
+def reversible_step(S: Any, P: Single) -> Single:  # (N, …, k)
+    """D⁻¹·(Q + Qᵀ)/2 times distributions, of the symmetrised walk S."""
+    degrees = np.where(S.degrees > 0, S.degrees, 1.0)[:, None].astype(np.float32)
+    flat = np.asarray(S.mean_with_transpose(P.reshape(len(P), -1)))
+    return np.asarray(S.extended(flat / degrees).reshape(P.shape), np.float32)
 
 
 def not_worse_than_one(

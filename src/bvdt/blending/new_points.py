@@ -26,21 +26,33 @@ class NewPoints:
     share: float  # taken from the neighbours in the last step
     power: float  # of the probabilities at the end: 1/temperature
     weights: Single | None = None  # (d, k) all linear experts in one; None for none
-    constant: Single | None = None  # (k,)
+    constant: Single | None = None  # (k,) the same for every point, class shares in it
     scale: FeatureScale | None = None  # of the features that the linear experts saw
     through: Lifting | None = None  # where these were recovered from lifted points
     outside: tuple[OutsideExpert, float] | None = None  # a user's classifier and its weight
+    given: Single | None = None  # (N, k) what a user's probabilities have in ``walk``
 
     def own_scores(self, X_new: Any) -> Any:  # (n_new, k) or 0.0
         """Scores of the experts that need no neighbours."""
-        if self.weights is None and self.outside is None:
-            return 0.0
-        X = X_new if self.through is None else rows_of_lifted(self.through.transform(X_new))
-        if self.outside is not None:
-            expert, weight = self.outside
-            return weight * expert.scores_of(X)
+        own: Any = self.outside_scores(X_new)
+        if self.weights is not None:
+            own = own + self.rows(X_new) @ self.weights
+        return own if self.constant is None else own + self.constant
+
+    def rows(self, X_new: Any) -> Any:  # (n_new, d), CSR or array
+        """As the linear experts take them."""
         assert self.scale is not None
-        return self.scale.rows(X) @ self.weights + self.constant
+        return self.scale.rows(self._recovered(X_new))
+
+    def outside_scores(self, X_new: Any) -> Any:  # (n_new, k) or 0.0
+        """Scores of a user's classifier."""
+        if self.outside is None:
+            return 0.0
+        expert, weight = self.outside
+        return weight * expert.scores_of(self._recovered(X_new))
+
+    def _recovered(self, X_new: Any) -> Any:
+        return X_new if self.through is None else rows_of_lifted(self.through.transform(X_new))
 
 
 def blended_new_points(walk_part: Any, X_new: Any, state: NewPoints) -> Float:  # (n_new, k)

@@ -94,7 +94,7 @@ def _write_report(session: Session, path: Path, problem: Problem, tables: list[R
     from dataclasses import replace
 
     from ..documents.holdout import measure_holdout
-    from ..documents.predictions import Labelling, Reasons
+    from ..documents.predictions import Labelling, ReasonTexts
     from ..experiments.demo import NOTE, blend
     from ..report import Report, map_coordinates, write_report
 
@@ -107,7 +107,7 @@ def _write_report(session: Session, path: Path, problem: Problem, tables: list[R
     with session.stage("map"):
         coordinates = map_coordinates(model.operator_, random_state=0)
     with session.stage("explain"):
-        reasons = Reasons(*model.explain_all(3), ids, codes >= 0)
+        reasons = ReasonTexts(model.reasons(), ids, codes >= 0, problem.words, "words").all()
     truth = float((model.transduction_ == problem.y)[codes < 0].mean())
     report = Report(
         title="What Python's docstrings are about",
@@ -125,7 +125,7 @@ def _write_report(session: Session, path: Path, problem: Problem, tables: list[R
         operator=model.operator_,
         timings=session.timings,
         tables=[*tables[:-1], replace(tables[-1], note=NOTE)],
-        because=reasons.texts(),
+        because=reasons,
         calibrated=model.new_points is not None,
     )
     with session.stage("report"):

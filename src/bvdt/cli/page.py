@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..documents.holdout import percent
-from ..documents.predictions import Labelling, Reasons
+from ..documents.predictions import Labelling
 
 if TYPE_CHECKING:
     from ..documents.files import Documents
@@ -32,7 +32,7 @@ def labelling_report(
     suggestions: Sequence[int],
     timings: Sequence[tuple[str, float]],
     fitted: bool,
-    reasons: Reasons,
+    reasons: Sequence[str],
 ) -> None:
     """What was done and how sure it is; only documents of the fit itself (``fitted``) have a map."""
     from ..report import Report, map_coordinates, write_report
@@ -58,7 +58,7 @@ def labelling_report(
             operator=operator if fitted else None,
             timings=list(timings),
             tables=_experts(model) if fitted else [],
-            because=reasons.texts() or None,
+            because=reasons or None,
             calibrated=model.propagation.new_points is not None,
         ),
     )

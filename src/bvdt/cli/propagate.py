@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from ..documents.labels import encode
-from ..documents.predictions import Labelling, Reasons, kept_columns
+from ..documents.predictions import Labelling, ReasonTexts, kept_columns
 from ..documents.settings import WalkSettings, propagation
 from . import options as o
 from .guard import after_writing
@@ -18,6 +19,7 @@ from .session import Session, shortened
 from .writing import check_outputs, say_written, write_columns
 
 if TYPE_CHECKING:
+    from ..documents.features import Features
     from ..documents.files import Documents
     from ..documents.holdout import Holdout
     from ..documents.model import Model
@@ -211,8 +213,8 @@ def _label(session: Session, source: Source, task: Task) -> None:
     measured = _measure(session, fitted, classes, codes, task)
     labelling = Labelling.of(fitted.label_distributions_, classes, codes)
     suggestions = _suggest(session, fitted, task)
-    reasons = _reasons(session, fitted, documents, task)
-    columns = labelling.columns(documents.ids) | ({"because": reasons.texts()} if task.explain else {})
+    reasons = _reasons(session, fitted, documents, features, task)
+    columns = labelling.columns(documents.ids) | ({"because": reasons} if task.explain else {})
     write_columns(session, task.output, columns | kept, task.escape_formulas)
     written = [task.output]
     model = Model(features, fitted, classes, measured, source.path.name)
@@ -230,15 +232,18 @@ def _label(session: Session, source: Source, task: Task) -> None:
     say_written(session, written)
 
 
-def _reasons(session: Session, fitted: Any, documents: Documents, task: Task) -> Reasons:
-    """Which labels gave each document its own: where asked for, and for a report where that is quick."""
+def _reasons(
+    session: Session, fitted: Any, documents: Documents, features: Features, task: Task
+) -> list[str]:  # (N,) or empty
+    """What gave each document its label: where asked for, and for a report where that is quick."""
     n_labels = int((fitted.codes_ >= 0).sum())
     quick = task.report is not None and n_labels * len(documents.ids) <= QUICK_REASONS
     if not task.explain and not quick:
-        return Reasons()
+        return []
     with session.steps("explain", n_labels) as advance:
-        points, shares = fitted.explain_all(task.explain or REASONS, advance=advance)
-    return Reasons(points, shares, documents.ids, fitted.codes_ >= 0)
+        found = fitted.reasons(n=task.explain or REASONS, advance=advance)
+    kind = "words" if features.kind == "text" else "columns"
+    return ReasonTexts(found, documents.ids, fitted.codes_ >= 0, features.names, kind).all()
 
 
 def _classes(session: Session, source: Source, documents: Documents) -> tuple[list[str], Any]:
@@ -272,7 +277,8 @@ def _say_blend(session: Session, fitted: Any) -> None:
     session.result["blend"] = None if blend is None else asdict(blend)
     if blend is not None:
         parts = ", ".join(f"{name} {100 * share:.0f} %" for name, share in blend.shares.items())
-        session.say(f"Shares in the answer, by how well each named hidden labels: {parts}")
+        step = f"; neighbours' answers then count {100 * blend.share:.0f} %" if blend.share else ""
+        session.say(f"Shares in the answer, by how well each named hidden labels: {parts}{step}")
 
 
 def _measure(session: Session, fitted: Any, classes: list[str], codes: Any, task: Task) -> Holdout | None:
@@ -470,12 +476,10 @@ def _report(
     model: Model,
     suggestions: list[int],
     fitted: bool = True,
-    reasons: Reasons | None = None,
+    reasons: Sequence[str] = (),
 ) -> None:
     from .page import labelling_report
 
     with session.stage("report"):
-        labelling_report(
-            path, documents, labelling, model, suggestions, session.timings, fitted, reasons or Reasons()
-        )
+        labelling_report(path, documents, labelling, model, suggestions, session.timings, fitted, reasons)
     session.result["report"] = str(path)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MODEL_VERSION = 2  # 2: a prior's part in new points
 _PREFIX = "model_"
 _LARGEST = 1e15  # of what a prior stores: products of two, summed, stay finite
-_PRIOR_ARRAYS = ("walk", "unstepped", "weights", "constant")
+_PRIOR_ARRAYS = ("walk", "unstepped", "weights", "constant", "given")
 _SETTINGS = ("alpha", "n_iter", "tol", "mode", "class_mass_normalization", "clamp")
 _MEASURED = ("alone", "curve", "gains")  # of a hold-out
 _LATER = {"class_balance": True}  # settings that older files lack, and what they meant
@@ -186,7 +186,7 @@ def _prior_from(
         return {}
     n_points, lifted = operator.shape[0], operator.lifted
     n_features = lifted.n_features if stored["recovered"] else lifted.dimension
-    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("walk", "unstepped"), (n_points, n_classes))
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("walk", "unstepped", "given"), (n_points, n_classes))
     shapes |= {"weights": (n_features, n_classes), "constant": (n_classes,)}
     shapes |= {"mean": (n_features,), "scale": (n_features,)}
     arrays: dict[str, Any] = {name: learnt.get(f"prior_{name}") for name in shapes}

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from scipy.special import entr
 
 from .._support.arrays import Float
+from ..blending import Reasons
 
 NAMES = ("id", "label", "confidence", "runner_up", "entropy", "given", "because")  # of columns that are ours
+LEAST_SHARE = 0.005  # of a reason that is told: it rounds to a percent
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,26 +94,46 @@ def _second(P: Float, first: NDArray[np.intp]) -> NDArray[np.intp]:  # (N,)
 
 
 @dataclass(frozen=True, eq=False)
-class Reasons:
-    """The labelled documents that gave each document its label; empty where nobody asked."""
+class ReasonTexts:
+    """In words, part by part of the blend, what led to each document's label."""
 
-    points: NDArray[np.intp] | None = None  # (N, n) −1 for none
-    shares: Float | None = None  # (N, n) of all that its class was given
-    ids: Sequence[str] = ()  # (N,)
-    given: NDArray[np.bool_] | None = None  # (N,)
+    found: Reasons
+    ids: Sequence[str]  # (N,)
+    given: NDArray[np.bool_]  # (N,)
+    features: Sequence[str] | None = None  # (d,) names of the columns of X
+    kind: str = "columns"  # or "words"
 
-    def texts(self) -> list[str]:  # (N,) or empty
-        """Per document its reasons in words, "" for a given label: 'mail 12 (41 %); mail 7 (22 %)'."""
-        if self.points is None or self.shares is None or self.given is None:
-            return []
+    def all(self) -> list[str]:  # (N,)
+        """Of each document, "" where its label was given.
+
+        'words 48 %: goal (21 %), team (9 %); neighbours 40 %; walk 12 %: mail 12 (7 %)': all are shares of
+        the same whole, and the parts' sum to 1.
+        """
+        names, parts = list(self.found.parts), np.column_stack(list(self.found.parts.values()))
         return [
-            "" if given else "; ".join(self._named(points, shares))
-            for given, points, shares in zip(self.given, self.points, self.shares, strict=True)
+            "" if given else "; ".join(self._told(i, names[p], parts[i, p]) for p in _largest(parts[i]))
+            for i, given in enumerate(self.given)
         ]
 
-    def _named(self, points: NDArray[np.intp], shares: Float) -> list[str]:
-        return [
-            f"{self.ids[i]} ({100 * share:.0f} %)"
-            for i, share in zip(points, shares, strict=True)
-            if i >= 0 and share >= 0.005
-        ]
+    def _told(self, i: int, part: str, share: float) -> str:
+        name = {"linear": self.kind, "neighbors": "neighbours"}.get(part, part)
+        found, named = self.found, []
+        if part == "walk":
+            named = [(self.ids[j], s) for j, s in _named(found.points[i], found.point_shares[i])]
+        elif part == "linear":
+            named = [(self._feature(j), s) for j, s in _named(found.features[i], found.feature_shares[i])]
+        told = ", ".join(f"{who} ({100 * share:.0f} %)" for who, share in named)
+        return f"{name} {100 * share:.0f} %" + (f": {told}" if told else "")
+
+    def _feature(self, j: int) -> str:
+        names = self.features or ()
+        return names[j] if j < len(names) else f"column {j + 1}"
+
+
+def _largest(shares: Float) -> list[int]:
+    """Places of the shares that round to a percent, the largest first."""
+    return [int(p) for p in np.argsort(-shares, kind="stable") if shares[p] >= LEAST_SHARE]
+
+
+def _named(index: NDArray[np.intp], shares: Float) -> list[tuple[int, float]]:
+    return [(int(index[p]), float(shares[p])) for p in _largest(shares) if index[p] >= 0]

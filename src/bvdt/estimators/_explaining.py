@@ -1,4 +1,4 @@
-"""Why a point has its label: from a fitted estimator to the labelled points that gave it."""
+"""Why a point has its label: from a fitted estimator to labelled points, features and parts of a blend."""
 
 from __future__ import annotations
 
@@ -12,45 +12,53 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .._support.arrays import Float, checked_integer
-from ..walks import label_contributions, largest_contributions
+from ..blending import NewPoints, Reasons, Scored, blend_parts, reversible_step, rows_of_lifted, softmax
+from ..walks import label_contributions, largest_contributions, symmetrized
+from ._base import checked
 
 if TYPE_CHECKING:
     from .label_propagation import LabelPropagation
 
 
-def explain_one(
-    model: LabelPropagation, point: Any, n: int, neighbours: int
-) -> tuple[NDArray[np.intp], Float]:  # (≤ n,) ×2
-    """Labelled points of the point's class and their shares, the largest first."""
+def explain_one(model: LabelPropagation, point: Any, n: int, neighbours: int) -> Reasons:
+    """Of one point of the fit, or of the features of a new one."""
     check_is_fitted(model)
     mode, P = _mode(model), model.label_distributions_
     if isinstance(point, numbers.Integral):
         index = checked_integer(point, "point", 0, len(model.codes_) - 1)
         points, weight, label = np.array([index]), np.ones(1), int(P[index].argmax())
+        parts, features, feature_shares = _parts(model, n, points)
     else:
         new = point if sparse.issparse(point) else np.atleast_2d(np.asarray(point))
+        new = new.reshape(1, -1) if new.ndim == 1 else new  # a row of a sparse array
         if new.shape[0] != 1:
             raise ValueError(f"explain needs one point at a time; its shape is {new.shape}")
         near, weights = model._nearest(new, neighbours)
         points, weight = near[0][weights[0] > 0], weights[0][weights[0] > 0]
         label = int(model.predict_proba(new)[0].argmax())
+        parts, features, feature_shares = _parts_of_new(model, n, new, points, weight, label)
+    walk = parts["walk"][0]
     givers = np.flatnonzero((model.codes_ == label) & (model.label_weights > 0))
+    if not walk:  # which saves the solve
+        return Reasons(parts, *_none(1, n), features, feature_shares)
     given = label_contributions(model.operator_, points, mode=mode, alpha=model.alpha_)[givers]
     given *= model.label_weights[givers, None]
     total = given.sum(axis=0)
     share = (given / np.where(total > 0, total, 1.0)) @ (weight * P[points, label])
-    share /= max(share.sum(), 1e-300)
+    share *= walk / max(share.sum(), 1e-300)
     best = np.argsort(-share, kind="stable")[:n]
-    return givers[best], share[best]
+    return Reasons(parts, givers[best][None], share[best][None], features, feature_shares)
 
 
-def explain_fitted(
-    model: LabelPropagation, n: int, advance: Callable[[int], None]
-) -> tuple[NDArray[np.intp], Float]:  # (n_points, n) ×2
+def explain_fitted(model: LabelPropagation, n: int, advance: Callable[[int], None]) -> Reasons:
     """The same for every point of the fit."""
     check_is_fitted(model)
+    parts, features, feature_shares = _parts(model, n, None)
     givers = np.flatnonzero((model.codes_ >= 0) & (model.label_weights > 0))
-    return largest_contributions(
+    if not parts["walk"].any():
+        advance(len(givers))
+        return Reasons(parts, *_none(len(model.codes_), n), features, feature_shares)
+    points, shares = largest_contributions(
         model.operator_,
         model.label_distributions_.argmax(axis=1),
         givers,
@@ -61,6 +69,62 @@ def explain_fitted(
         alpha=model.alpha_,
         advance=advance,
     )
+    shares = shares * parts["walk"][:, None]
+    return Reasons(parts, np.where(shares > 0, points, -1), shares, features, feature_shares)
+
+
+_Parts = tuple[dict[str, Float], NDArray[np.intp], Float]
+
+
+def _parts(model: LabelPropagation, n: int, points: NDArray[np.intp] | None) -> _Parts:
+    """Of points of the fit, None for all."""
+    state, P = model.new_points, model.label_distributions_
+    chosen: Any = slice(None) if points is None else points
+    label = P[chosen].argmax(axis=1)
+    if state is None:
+        return {"walk": np.ones(len(label))}, *_none(len(label), n)
+    rows, given = _fitted_rows(model, state, chosen)
+    if state.given is not None:
+        given = state.given[chosen]
+    stepped = reversible_step(symmetrized(model.operator_), state.unstepped)[chosen]
+    seen = Scored(label, state.walk[chosen], given, rows, state.unstepped[chosen], stepped)
+    return blend_parts(state, seen, n)
+
+
+def _fitted_rows(model: LabelPropagation, state: NewPoints, chosen: Any) -> tuple[Any, Any]:
+    """Rows of fitted points as the linear experts took them, and the scores of a user's classifier."""
+    labeller = None if model._labelling is None else model._labelling[0]
+    given: Any = 0.0
+    if state.outside is not None and labeller is not None and labeller.X is not None:
+        expert, weight = state.outside
+        given = weight * expert.scores_of(labeller.X[chosen])
+    if state.weights is None or state.scale is None:
+        return None, given
+    if labeller is not None and labeller.rows is not None:
+        return labeller.rows.T[chosen], given
+    X = rows_of_lifted(model.operator_.lifted)  # of a model file
+    return state.scale.rows(X[:, : len(state.weights)][chosen]), given
+
+
+def _parts_of_new(
+    model: LabelPropagation, n: int, X: Any, near: NDArray[np.intp], weight: Float, label: int
+) -> _Parts:
+    """Of one new point, from the fitted ones it is near."""
+    state = model.new_points
+    if state is None:
+        return {"walk": np.ones(1)}, *_none(1, n)
+    X = checked(model, X, reset=False)
+    walk, stepped = (weight @ Z[near].astype(np.float64) for Z in (state.walk, state.unstepped))
+    own = softmax(walk[None] + state.own_scores(X))
+    given = state.outside_scores(X) if state.given is None else (weight @ state.given[near])[None]
+    rows = None if state.weights is None else state.rows(X)
+    seen = Scored(np.array([label]), walk[None], given, rows, own, stepped[None])
+    return blend_parts(state, seen, n)
+
+
+def _none(n_points: int, n: int) -> tuple[NDArray[np.intp], Float]:
+    """No points or features."""
+    return np.full((n_points, n), -1, np.intp), np.zeros((n_points, n))
 
 
 def _mode(model: LabelPropagation) -> str:

@@ -21,6 +21,7 @@ from ..blending import (
     Labeller,
     LearningCurve,
     NewPoints,
+    Reasons,
     Start,
     blended_new_points,
     expected_accuracy,
@@ -467,15 +468,17 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         """The labelled points that gave a point its class, and their shares of it, the largest first.
 
         All shares sum to 1 over the labelled points of that class; each is exact: what the walk's score of
-        the class would lose without the label. With a prior these are the walk's part of the blend.
+        the class would lose without the label. With a prior they sum to the walk's part of the blend, and
+        there are none where it has no part; ``reasons`` names the others'.
 
         Parameters
         ----------
         point : int, a point of the fit; or the features of one new point, of shape (n_features,) or (1,
             n_features), which has the mean of its nearest fitted points, as in ``predict_proba``.
         """
-        n = checked_integer(n, "n", 1)
-        return explain_one(self, point, n, NEIGHBOURS)
+        found = self.reasons(point, n)
+        named = found.points[0] >= 0
+        return found.points[0][named], found.point_shares[0][named]
 
     def explain_all(
         self, n: int = 3, *, advance: Callable[[int], None] = lambda _: None
@@ -484,8 +487,25 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
 
         One solve per label; ``advance`` is told how many are done.
         """
+        found = self.reasons(n=n, advance=advance)
+        return found.points, found.point_shares
+
+    def reasons(
+        self, point: Any = None, n: int = 3, *, advance: Callable[[int], None] = lambda _: None
+    ) -> Reasons:
+        """What led to the classes: each part of the blend, labelled points of the walk's, features of the
+        linear one's.
+
+        ``parts`` of a point sum to 1, and so do all its ``point_shares`` to the walk's part, and all its
+        ``feature_shares`` to the linear part; up to n of them are given, the largest first. Without a prior
+        the walk is all.
+
+        Parameters
+        ----------
+        point : as in ``explain``; None for every point of the fit.
+        """
         n = checked_integer(n, "n", 1)
-        return explain_fitted(self, n, advance)
+        return explain_fitted(self, n, advance) if point is None else explain_one(self, point, n, NEIGHBOURS)
 
     def suggest(self, n: int = 10, strategy: str = "auto") -> NDArray[np.intp]:  # (≤ n,)
         """Up to n unlabelled points to label next, the one whose label would tell most first.

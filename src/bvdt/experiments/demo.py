@@ -43,6 +43,7 @@ class Problem:
     scaled: Any
     ids: list[str] | None = None
     texts: list[str] | None = None
+    words: list[str] | None = None  # of X's columns
 
     def labelings(self) -> list[Index]:
         """Codes with −1 for unlabelled; each keeps ``LABELS_PER_CLASS`` labels, chosen at random."""
@@ -84,7 +85,8 @@ def documents(n_documents: int | None = None) -> Problem:
     found = read_docstrings()
     rows = np.random.default_rng(0).permutation(len(found.texts))[:n_documents]
     texts = [found.texts[i] for i in rows]
-    counts = CountVectorizer(min_df=2, stop_words="english", dtype=np.float64).fit_transform(texts)
+    vectorizer = CountVectorizer(min_df=2, stop_words="english", dtype=np.float64)
+    counts = vectorizer.fit_transform(texts)
     version = ".".join(map(str, sys.version_info[:2]))
     return Problem(
         f"Docstrings of Python {version}'s own library: {len(texts):,} texts, {counts.shape[1]:,} terms",
@@ -94,6 +96,7 @@ def documents(n_documents: int | None = None) -> Problem:
         TfidfTransformer(sublinear_tf=True).fit_transform(counts),
         [found.names[i] for i in rows],
         texts,
+        vectorizer.get_feature_names_out().tolist(),
     )
 
 
