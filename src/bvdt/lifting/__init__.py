@@ -6,6 +6,7 @@ from .lifted import Lifted, Lifting, lift, lifting_from_rows, middle_rows, shift
 from .pairs import pair_divergences, pair_dots
 from .points import as_points, check_readable, extremes
 from .rounding import refuse_rounding
+from .scales import warn_of_one_column
 from .smoothing import Facts, smoothing_from
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "row_hashes",
     "shifted",
     "smoothing_from",
+    "warn_of_one_column",
 ]

@@ -10,7 +10,7 @@ from .._support import memory
 from .._support.arrays import checked_integer
 from .._support.progress import Progress
 from ..divergences import BregmanDivergence
-from ..lifting import Lifted, lift
+from ..lifting import Lifted, lift, warn_of_one_column
 from ..neighbors import checked_recall
 from ..tree import Tree, tree_builder
 from .forest import grow_forest
@@ -65,6 +65,8 @@ def transition_matrix(
     array([0.989, 0.989, 0.02 , 0.02 ])
     """
     lifted = lift(X, divergence, smoothing)
+    if lifted.lifting is not None:
+        warn_of_one_column(lifted.X, lifted.lifting.divergence.name)
     n_trees = checked_integer(n_trees, "n_trees", 1)
     near = checked_integer(near, "near", 0, lifted.n_points - 1)
     recall = None if recall is None else checked_recall(recall)

@@ -13,7 +13,7 @@ from .._support.arrays import Long
 from .._support.running import generator
 from ..blocks import Curve, resolve_bandwidth_of
 from ..divergences import BregmanDivergence, get
-from ..lifting import Lifting, refuse_rounding
+from ..lifting import Lifting, refuse_rounding, warn_of_one_column
 from . import shard
 from .executors import Executor, Reference
 from .regions import RegionMeans, Regions, grow_regions, plan_shards
@@ -89,6 +89,7 @@ def build_shards(
     remedy = "shard_points= makes shards smaller"
     executor.expect(max(need, slab_bytes(lengths, found.width)), "a shard", remedy)
     sample = found.lifting.transform(found.sample)
+    warn_of_one_column(sample.X, found.lifting.divergence.name)
     if not found.lifting.divergence.translation_invariant:
         refuse_rounding(sample, found.lifting.divergence.name)
     regions, means = grow_regions(sample, most, rng, executor.n_jobs)
