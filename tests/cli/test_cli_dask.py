@@ -61,6 +61,31 @@ def test_columns_are_standardised_as_in_memory(tmp_path):
     assert abs(right[0] - right[1]) <= 0.005
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_labels_are_taken_and_told_as_in_memory(tmp_path):
+    y = table(tmp_path / "in.parquet")
+    few = [-1 if i % 20 else int(k) for i, k in enumerate(y)]
+    names = [
+        [" far", "Far"][i % 40 == 0] if k == 1 else "near" if k == 0 else None for i, k in enumerate(few)
+    ]
+    table(tmp_path / "in.parquet", few=few, names=names, topic2=few)
+    columns = parquet.read_table(tmp_path / "in.parquet").drop_columns(["topic", "topic2"])
+    parquet.write_table(columns.drop_columns("names"), tmp_path / "ints.parquet", row_group_size=200)
+    parquet.write_table(columns.drop_columns("few"), tmp_path / "names.parquet", row_group_size=200)
+    ints = [tmp_path / "ints.parquet", "-l", "few", "--dask", "local", "-o", tmp_path / "out.parquet"]
+    done = run(*ints)
+    assert done.exit_code == 2
+    assert 'the label "-1" looks like "not labelled": add --unlabelled "-1"' in done.output
+    assert run(*ints, "--unlabelled", "-1").exit_code == 0
+    labels = parquet.read_table(tmp_path / "out.parquet").column("label").to_pylist()
+    assert np.mean(np.array(labels).astype(int) == y) > 0.99
+    done = run(tmp_path / "names.parquet", "-l", "names", "--dask", "local", "-o", tmp_path / "out.parquet")
+    assert done.exit_code == 0, done.output
+    assert "'Far' and 'far' are different classes" in done.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -202,6 +202,15 @@ def test_labels_may_be_names():
         model.fit(None, np.full(300, ""), operator=model.operator_)
     with pytest.raises(ValueError, match="300 labels, one per point"):
         model.fit(None, y[:10], operator=model.operator_)
+    few = np.where(np.arange(300) % 10, -1, np.arange(300) // 10 % 2)
+    with pytest.raises(ValueError, match='y holds the text "-1": did you mean unlabelled'):
+        model.fit(None, few.astype(str), operator=model.operator_)
+    with pytest.raises(ValueError, match=r"y holds 18446744073709551615, .* y\.astype"):
+        model.fit(None, few.astype(np.uint64), operator=model.operator_)
+    with pytest.warns(UserWarning, match="'Far' and 'far ' are different classes"):
+        model.fit(
+            None, np.where(y == "near", "Far", np.where(y == "far", "far ", "")), operator=model.operator_
+        )
 
 
 def test_a_point_that_no_walk_reaches_labels_no_other():

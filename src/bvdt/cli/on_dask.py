@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,11 @@ import numpy as np
 
 from .._support.atomic import atomic, check_writable
 from ..documents.features import EUCLIDEAN, standard_scale
+from ..documents.files.columns import as_string, is_blank
+from ..documents.files.labels import suspicious
 from ..documents.files.parquet import need_pyarrow
+from ..documents.files.table import given
+from ..estimators._labels import NO_CLASSES
 from .session import Session
 
 LOCAL = "local"
@@ -24,6 +29,7 @@ def label_on_dask(
     path: Path,
     output: Path,
     labels: str | None,
+    missing: str | None,
     id_column: str | None,
     address: str,
     seed: int,
@@ -38,14 +44,17 @@ def label_on_dask(
 
     options: dict[str, Any] = {"divergence": "squared_euclidean", "random_state": seed}
     options |= {name: value for name, value in chosen.items() if value is not None}
-    table = _Table(path, str(labels), id_column)
+    table = _Table(path, str(labels), missing, id_column)
     standard = options["divergence"] in EUCLIDEAN
     how = ", standardised" if standard else ""
     session.say(f"Read {path}: {table.n_rows:,} rows, {len(table.numbers)} columns of numbers{how}")
     session.result |= {"command": "propagate", "dask": address, "documents": table.n_rows}
+    for note in _checked_labels(table, missing):
+        session.note(note)
     with _client(address) as client:
         with session.bars("walk") as progress, _told_plainly():
             model = LabelPropagation(client=client, progress=progress, **options)
+            warnings.filterwarnings("ignore", "y: ")  # which _checked_labels has told in the shell's words
             model.fit(table.X(standard), table.y())
         op = model.operator_
         session.say(f"{op.n_shards} shards on {len(workers_of(client))} workers")
@@ -111,7 +120,7 @@ def need_dask() -> None:
 class _Table:
     """A Parquet file by its row groups; workers read them by the file's path."""
 
-    def __init__(self, path: Path, labels: str, id_column: str | None) -> None:
+    def __init__(self, path: Path, labels: str, missing: str | None, id_column: str | None) -> None:
         import pyarrow.parquet as parquet
         import pyarrow.types as types
 
@@ -120,7 +129,7 @@ class _Table:
         for name in (labels, id_column):
             if name is not None and name not in schema.names:
                 raise ValueError(f"{path} needs the column {name!r}; it has {', '.join(schema.names[:10])}")
-        self.path, self.labels = str(path.resolve()), labels
+        self.path, self.labels = str(path.resolve()), (labels, missing)
         self.id = id_column if id_column else "id" if "id" in schema.names else None
         others = [field for field in schema if field.name not in (labels, self.id)]
         wrong = [f for f in others if not (types.is_integer(f.type) or types.is_floating(f.type))]
@@ -171,10 +180,32 @@ def read_numbers(path: str, group: int, columns: list[str]) -> Any:  # (n, d)
     return np.stack([table.column(name).to_numpy().astype(np.float64) for name in columns], axis=1)
 
 
-def read_labels(path: str, group: int, column: str) -> Any:  # (n,)
-    """One row group's labels as strings, "" where there is none."""
-    values = _read(path, group, [column]).column(column).to_pylist()
-    return np.array(["" if value is None else str(value) for value in values], dtype=object)
+def read_labels(path: str, group: int, column: tuple[str, str | None]) -> Any:  # (n,)
+    """One row group's labels as ``bvdt propagate`` has them in memory, "" where there is none.
+
+    ``column`` is its name and the word for none.
+    """
+    name, missing = column
+    values = _read(path, group, [name]).column(name).to_pylist()
+    labels = [None if is_blank(value) else given(as_string(value), missing) for value in values]
+    return np.array([label or "" for label in labels], dtype=object)
+
+
+def _checked_labels(table: _Table, missing: str | None) -> list[str]:
+    """Notes on the classes; ValueError where there are none, or one that is a word for none."""
+    groups = range(len(table.lengths))
+    found = {label for g in groups for label in set(read_labels(table.path, g, table.labels))}
+    classes = found - {""}
+    if not classes:
+        raise ValueError(
+            f"{table.path} has no labels in {table.labels[0]!r}; label a few of each class first"
+        )
+    for name in sorted(classes & NO_CLASSES):
+        raise ValueError(
+            f'{table.path}: the label "{name}" looks like "not labelled": add --unlabelled "{name}", or give '
+            "the class another name"
+        )
+    return suspicious([label or None for label in found], missing)
 
 
 def _read(path: str, group: int, columns: list[str]) -> Any:
@@ -195,9 +226,9 @@ def _write(output: Path, table: _Table, model: Any) -> dict[str, int]:
         for g, n in enumerate(table.lengths):
             P = model.label_distributions_[first : first + n].compute()
             best = P.argmax(axis=1)
-            given = read_labels(table.path, g, table.labels)
-            for row in np.flatnonzero(given != ""):  # what is given stays, and is certain
-                best[row] = codes[given[row]]
+            labels = read_labels(table.path, g, table.labels)
+            for row in np.flatnonzero(labels != ""):  # what is given stays, and is certain
+                best[row] = codes[labels[row]]
                 P[row] = np.arange(len(classes)) == best[row]
             ids = (
                 range(first + 1, first + n + 1)
@@ -209,7 +240,7 @@ def _write(output: Path, table: _Table, model: Any) -> dict[str, int]:
                     "id": pyarrow.array(ids) if table.id is None else ids,
                     "label": pyarrow.array([classes[k] for k in best]),
                     "confidence": P[np.arange(n), best],
-                    "given": given != "",
+                    "given": labels != "",
                 }
             )
             writer = writer or parquet.ParquetWriter(file, part.schema)

@@ -151,7 +151,6 @@ def propagate(
     if dask is not None:
         made: dict[str, Any] = {
             "--text": text,
-            "--unlabelled": missing,
             "--encoding": encoding,
             "--report": report,
             "--keep-columns": keep_columns,
@@ -163,7 +162,7 @@ def propagate(
         from .on_dask import label_on_dask
 
         chosen = {"divergence": divergence, "alpha": alpha, "bandwidth": bandwidth, "near": near}
-        label_on_dask(session, input, output, labels, id, dask, seed, chosen)
+        label_on_dask(session, input, output, labels, missing, id, dask, seed, chosen)
     elif model is None:
         _label(session, source, task)
     else:

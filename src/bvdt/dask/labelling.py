@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._support.arrays import Float, Int
 from .._support.progress import Progress
 from ..divergences import BregmanDivergence
-from ..estimators._labels import one_hot, unlabelled_points
+from ..estimators._labels import check_classes, one_hot, unlabelled_points
 from ..sharded import Columns
 from ..sharded import columns as column
 from ..sharded.labels import distributions, hidden_by_halves, spread_scores, walk_scores
@@ -199,7 +199,9 @@ def _classes(known: list[tuple[NDArray[Any], Int]]) -> NDArray[Any]:
     found = [labels for labels, _ in known if len(labels)]
     if not found:
         raise ValueError("y needs at least one label; every point is unlabelled")
-    return np.unique(np.concatenate(found))
+    classes = np.unique(np.concatenate(found))
+    check_classes(classes)
+    return classes
 
 
 def _columns(op: DaskOperator, slabs: list[Any], width: int) -> Columns:

@@ -15,6 +15,12 @@ from sklearn.utils.validation import column_or_1d
 from .._support.arrays import Float
 from .._support.class_names import look_alikes, means_nothing, told_apart
 
+NO_CLASSES = {"-1", "nan", "None", "<NA>", "unlabelled", "unlabeled"}
+MEANT = (
+    'did you mean unlabelled? That is "" among texts, and -1, NaN or None in arrays that were not turned '
+    "into text; a class needs another name"
+)
+
 
 def encode_labels(y: Any, *, joining: bool = False) -> tuple[NDArray[Any], NDArray[np.intp]]:  # (k,), (N,)
     """The classes, sorted, and each point's index among them, −1 for the unlabelled.
@@ -51,14 +57,20 @@ def encode_labels(y: Any, *, joining: bool = False) -> tuple[NDArray[Any], NDArr
 
 def _refuse_words(y: NDArray[Any]) -> None:
     """Texts that stand for "not labelled" where numbers or None were turned into text."""
-    wrong = next(iter(sorted(_texts(y) & {"-1", "nan", "None", "<NA>", "unlabelled", "unlabeled"})), None)
+    wrong = next(iter(sorted(_texts(y) & NO_CLASSES)), None)
     if wrong is None:
         return
     at = next(place for place, label in enumerate(y.tolist()) if label in (wrong, wrong.encode()))
-    raise ValueError(
-        f'y[{at}] is the text "{wrong}": did you mean unlabelled? That is "" among texts, and -1, NaN or '
-        "None in arrays that were not turned into text; a class needs another name"
-    )
+    raise ValueError(f'y[{at}] is the text "{wrong}": {MEANT}')
+
+
+def check_classes(classes: NDArray[Any]) -> None:
+    """Of labels in pieces what ``encode_labels`` says of whole ones; their classes, sorted."""
+    wrong = sorted(_texts(classes) & NO_CLASSES)
+    if wrong:
+        raise ValueError(f'y holds the text "{wrong[0]}": {MEANT}')
+    _refuse_wrapped(classes, "y holds")
+    _warn_of_names(classes)
 
 
 def _texts(y: NDArray[Any]) -> set[str]:
@@ -68,15 +80,15 @@ def _texts(y: NDArray[Any]) -> set[str]:
     return {label for label in y if isinstance(label, str)} if y.dtype == object else set()
 
 
-def _refuse_wrapped(y: NDArray[Any]) -> None:
+def _refuse_wrapped(y: NDArray[Any], where: str | None = None) -> None:
     """The largest unsigned number, which −1 becomes; 255 is an ordinary value of a mask and stays one."""
     if y.dtype.kind != "u" or y.dtype.itemsize == 1:
         return
     largest = np.iinfo(y.dtype).max
     if (y == largest).any():
-        at = int(np.argmax(y == largest))
+        where = where or f"y[{int(np.argmax(y == largest))}] ="
         raise ValueError(
-            f"y[{at}] = {largest}, which is what -1 (unlabelled) becomes in {y.dtype}; y needs signed "
+            f"{where} {largest}, which is what -1 (unlabelled) becomes in {y.dtype}; y needs signed "
             "integers: y.astype(np.int64)"
         )
 
