@@ -2,10 +2,11 @@
 
 import json
 import re
+import warnings
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import io, sparse
 from sklearn.datasets import dump_svmlight_file
 
 from bvdt.documents.files import read_documents, write_table
@@ -23,6 +24,7 @@ from helpers.cli_cases import (
     docs_parquet,
     few,
     labels_csv,
+    points,
     points_csv,
     propagate,
     read_csv,
@@ -402,9 +404,12 @@ def test_columns_are_standardised(tmp_path):
     """A column in another unit, a thousand times larger and without information, drowns the others."""
     result, _ = propagate(tmp_path, points_csv(tmp_path), "topic", "--json")
     assert json.loads(result.stdout)["walk"]["scale"] == "standard"
-    result, raw = propagate(
-        tmp_path, points_csv(tmp_path), "topic", "--scale", "none", "--prior", "walk", "--json"
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        result, raw = propagate(
+            tmp_path, points_csv(tmp_path), "topic", "--scale", "none", "--prior", "walk", "--json"
+        )
+    assert "note: column 3 of X is nearly all of the squared distances" in result.stderr
     truth = corpus()[2]
     assert np.mean([row["label"] == name for row, name in zip(raw, truth, strict=True)]) < 0.9
 
@@ -444,3 +449,18 @@ def test_experts_are_told(tmp_path):
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "blend of all" in page
     assert "The chance to be right, as far as" in page
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".mtx"])
+def test_distances_and_graphs_that_are_read_as_points_are_told(tmp_path, suffix):
+    X = points()
+    distances = np.linalg.norm(X[:, None] - X, axis=2)
+    nearest = sparse.csr_array(distances * (distances.argsort(axis=1).argsort(axis=1) < 6))
+    path = tmp_path / f"matrix{suffix}"
+    np.save(path, distances) if suffix == ".npy" else io.mmwrite(path, nearest)
+    result, _ = propagate(tmp_path, path, labels_csv(tmp_path))
+    what = "symmetric, as graphs and matrices of distances" if suffix == ".npy" else "5 entries in every row"
+    assert what in result.stderr
+    assert "rows are taken as points; graphs are for Python" in result.stderr
+    result, _ = propagate(tmp_path, docs_matrix(tmp_path, suffix), labels_csv(tmp_path))
+    assert "graphs" not in result.stderr

@@ -93,6 +93,9 @@ def test_a_graph_that_is_given_as_points_is_told(make):
         wrong = bvdt.SpectralEmbedding(4, divergence="squared_euclidean", random_state=0).fit_transform(graph)
     right = bvdt.SpectralEmbedding(4, random_state=0).fit(operator=graph).embedding_
     assert wrong.shape == right.shape
+    nearest = "square with 10 entries in every row, as graphs of nearest neighbours are"
+    with pytest.warns(UserWarning, match=f"{nearest}.*goes in as Map.fit"):
+        bvdt.Map(random_state=0).fit(kneighbors_graph(X, 10))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bvdt.SpectralEmbedding(random_state=0).fit(np.eye(20))  # points, each of one feature of its own

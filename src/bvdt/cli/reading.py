@@ -72,9 +72,16 @@ def walk(
 ) -> tuple[Features, Any, WalkOperator]:
     """Features, their matrix and its walk; says what they are."""
     from ..documents.features import TextSettings, learn_features
+    from ..walks import looks_like_graph
 
     if documents.texts is None and settings.text != TextSettings():
         session.note(f"{documents.path} has no texts: options on terms have no effect")
+    looks = "" if documents.texts is not None else looks_like_graph(documents.X)
+    if looks:
+        session.note(
+            f"{documents.path} is {looks}, and its rows are taken as points; graphs are for Python: "
+            "bvdt.LabelPropagation().fit(operator=graph, y=labels)"
+        )
     with session.stage("weigh"):
         features, X = learn_features(
             documents, scale=settings.scale, divergence=settings.divergence, text=settings.text

@@ -15,7 +15,7 @@ from .._support.arrays import Float
 from ..divergences import get
 from ..lifting import check_readable
 from ..operators import near_weights, transition_matrix
-from ..walks import as_square, warn_of_distances
+from ..walks import as_square, looks_like_graph, warn_of_distances
 
 _PARAMETERS = (
     "divergence",
@@ -107,19 +107,14 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
 
 
 def _warn_of_graph(estimator: WalkEstimator, X: Any) -> None:
-    """A warning on a square symmetric X with entries off its diagonal: no data of points look like that."""
-    n_points = X.shape[0]
-    if n_points < 5 or X.shape[1] != n_points:
-        return
-    differs = X != X.T
-    if (differs.nnz if issparse(X) else differs.any()) or X.sum() == X.diagonal().sum():
-        return
-    warnings.warn(
-        "X is square and symmetric, as graphs and matrices of distances are, and its rows are taken as "
-        f"points; a graph of affinities goes in as {type(estimator).__name__}.fit(operator=X)",
-        UserWarning,
-        stacklevel=4,
-    )
+    looks = looks_like_graph(X)
+    if looks:
+        warnings.warn(
+            f"X is {looks}, and its rows are taken as points; a graph of affinities goes in as "
+            f"{type(estimator).__name__}.fit(operator=X)",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def checked(estimator: WalkEstimator, X: Any, **options: Any) -> Any:

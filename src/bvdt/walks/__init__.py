@@ -17,7 +17,7 @@ from .class_scores import (
     suggestion_scores,
 )
 from .contributions import label_contributions, largest_contributions
-from .inputs import as_square, symmetrized, warn_of_distances
+from .inputs import as_square, looks_like_graph, symmetrized, warn_of_distances
 from .pagerank import pagerank, stationary_distribution
 from .propagation import label_scores, propagate_labels
 from .solving import solve_singular, solve_spread
@@ -36,6 +36,7 @@ __all__ = [
     "label_scores",
     "labels_look_random",
     "largest_contributions",
+    "looks_like_graph",
     "match_class_mass",
     "pagerank",
     "propagate_labels",

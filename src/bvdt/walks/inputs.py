@@ -68,6 +68,28 @@ def warn_of_distances(M: Any) -> None:
         )
 
 
+def looks_like_graph(X: Any) -> str:
+    """In words what tells that X, checked data of points, is a graph or distances; "" for nothing.
+
+    Symmetric with entries off the diagonal, or sparse with equally many in every row, as k nearest neighbours
+    are, and none or all of the diagonal: no data of points look like that.
+    """
+    n_points = X.shape[0]
+    if n_points < 5 or X.shape[1] != n_points:
+        return ""
+    differs = X != X.T
+    if not (differs.nnz if sparse.issparse(X) else differs.any()):
+        symmetric = "square and symmetric, as graphs and matrices of distances are"
+        return "" if X.sum() == X.diagonal().sum() else symmetric
+    if not sparse.issparse(X):
+        return ""
+    entries, own = np.diff(sparse.csr_array(X).indptr), np.count_nonzero(X.diagonal())
+    same = entries[0] > 1 and (entries == entries[0]).all() and own in (0, n_points)
+    return (
+        f"square with {entries[0]} entries in every row, as graphs of nearest neighbours are" if same else ""
+    )
+
+
 def _unlike(M: Any, sample: Float, rows: Any, others: Any) -> Float:  # (len(rows),)
     """Σ|difference| of each sampled row to another, but for the two points' own columns."""
     difference = np.abs(sample - M[others])
