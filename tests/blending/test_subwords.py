@@ -1,5 +1,7 @@
 """Character n-grams as products with the words' rows, against rows that are formed."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -79,3 +81,16 @@ def test_terms_are_one_for_each_column():
     X = sparse.csr_array(np.eye(12))
     with pytest.raises(ValueError, match="terms needs one word for each of 12 columns of X; it has 2"):
         bvdt.LabelPropagation(prior="auto", near=3).fit(X, [0, 1, *[-1] * 8, 0, 1], terms=["a", "b"])
+
+
+def test_an_update_takes_the_words_ngrams_from_the_fit(monkeypatch):
+    texts = [f"{word} {other}" for word in WORDS for other in ("quick", "slow", "old")]
+    few = np.repeat(["art", "art", "food", "food", "car", "car"], 18)
+    few[::3] = ""
+    model = bvdt.text_pipeline("text", near=5, random_state=0).fit(texts, few)
+    new, anew = model[:-1].transform(["painter old", "driver quick"]), deepcopy(model[-1])
+    anew._labelling = None  # as of a model file
+    anew.update(new)
+    monkeypatch.setattr("bvdt.blending.subwords.character_ngrams", None)
+    labeller = model[-1].update(new)._labelling[0]
+    assert_array_equal(labeller.rows.ngrams.toarray(), anew._labelling[0].rows.ngrams.toarray())

@@ -155,6 +155,7 @@ class Labeller:
     through : the lifting that X was recovered from, where new points are to be recovered alike.
     terms : (d,) the words that the columns of a sparse X stand for; the linear experts then see their
         character n-grams, too.
+    earlier : a labeller of the same terms, whose n-grams are taken.
     """
 
     def __init__(
@@ -167,6 +168,7 @@ class Labeller:
         n_jobs: int | None = None,
         through: Lifting | None = None,
         terms: Sequence[str] | None = None,
+        earlier: Labeller | None = None,
     ) -> None:
         self.op = op
         self.prior = prior if isinstance(prior, str) or hasattr(prior, "fit") else np.array(prior)
@@ -178,9 +180,10 @@ class Labeller:
         self.rows: Table | None = None
         self.counts = False
         if isinstance(prior, str):
-            self._prepare_rows(X, terms, n_jobs)
+            known = None if earlier is None else earlier.rows
+            self._prepare_rows(X, terms, n_jobs, known.ngrams if isinstance(known, SubwordTable) else None)
 
-    def _prepare_rows(self, X: Any, terms: Sequence[str] | None, n_jobs: int | None) -> None:
+    def _prepare_rows(self, X: Any, terms: Sequence[str] | None, n_jobs: int | None, ngrams: Any) -> None:
         if self.prior not in NAMES:
             check_classifier(self.prior)
         if self.prior == "naive_bayes":
@@ -190,7 +193,8 @@ class Labeller:
         self.scale = FeatureScale.of(X)
         rows = self.scale.rows(X)
         if terms is not None and sparse.issparse(rows):
-            self.rows = SubwordTable.of(rows, terms, n_jobs)
+            known = ngrams is not None and ngrams.shape[0] == rows.shape[1]
+            self.rows = SubwordTable(rows, ngrams, n_jobs) if known else SubwordTable.of(rows, terms, n_jobs)
         else:
             self.rows = Table(rows, n_jobs)
         self.counts = self.rows.is_sparse and (not self.rows.T.nnz or bool(self.rows.T.data.min() >= 0))

@@ -38,6 +38,7 @@ def labeller_for(
         n_jobs=model.n_jobs,
         through=through,
         terms=terms,
+        earlier=earlier if earlier is not None and earlier.made_from[-1] == terms else None,
     )
     labeller.made_from = key
     return labeller
