@@ -445,6 +445,8 @@ def test_priors(tmp_path, prior):
 def test_experts_are_told(tmp_path):
     result, _ = propagate(tmp_path, docs_csv(tmp_path), "topic", "--report", str(tmp_path / "r.html"))
     assert "each expert alone: walk" in result.stdout + result.stderr
+    told = next(line for line in result.stdout.splitlines() if line.startswith("Shares in the answer"))
+    assert abs(sum(map(int, re.findall(r"(\d+) %", told.partition(";")[0]))) - 100) <= 2  # each is rounded
     assert "labels to tell whether more would help: " in result.stdout + result.stderr
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "blend of all" in page

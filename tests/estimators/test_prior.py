@@ -43,6 +43,7 @@ def test_priors(counted, prior):
     assert_array_equal(model.transduction_[~rest], y[~rest])
     np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
     assert model.blend_.n_tested == (~rest).sum()
+    np.testing.assert_allclose(sum(model.blend_.shares.values()), 1)
     assert not hasattr(walk, "blend_")
     P = model.predict_proba(X[:50])
     np.testing.assert_allclose(P.sum(axis=1), 1)
@@ -202,6 +203,15 @@ def test_a_walk_without_weight_explains_nothing(several, monkeypatch):
     else:
         assert not len(model.explain(point)[0])
         assert model.reasons(point).features[0, 0] == 6
+
+
+def test_a_row_of_a_table_is_a_new_point(counted):
+    frames = pytest.importorskip("pandas")
+    X, _, _, few = counted
+    table = frames.DataFrame(X.toarray(), columns=[f"word{j}" for j in range(60)])
+    model = with_prior("linear").fit(table, few)
+    found = model.reasons(table[5:6])  # without a warning of names that are missing
+    assert_array_equal(found.features, with_prior("linear").fit(X.toarray(), few).reasons(X[5]).features)
 
 
 def test_an_updated_or_stored_blend_gives_its_reasons(counted, tmp_path):

@@ -29,7 +29,8 @@ def explain_one(model: LabelPropagation, point: Any, n: int, neighbours: int) ->
         points, weight, label = np.array([index]), np.ones(1), int(P[index].argmax())
         parts, features, feature_shares = _parts(model, n, points)
     else:
-        new = point if sparse.issparse(point) else np.atleast_2d(np.asarray(point))
+        as_is = sparse.issparse(point) or hasattr(point, "columns")  # a table has the names of its columns
+        new = point if as_is else np.atleast_2d(np.asarray(point))
         new = new.reshape(1, -1) if new.ndim == 1 else new  # a row of a sparse array
         if new.shape[0] != 1:
             raise ValueError(f"explain needs one point at a time; its shape is {new.shape}")
