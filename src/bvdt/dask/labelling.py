@@ -230,7 +230,7 @@ def _labels(y: Any) -> NDArray[Any]:
 def label_codes(y: Any, classes: NDArray[Any]) -> Int:  # (n_labelled,)
     """Class numbers of a slab's labels, in order."""
     y = _labels(y)
-    return np.searchsorted(classes, y[~unlabelled_points(y)]).astype(np.int32)
+    return np.asarray(np.searchsorted(classes, y[~unlabelled_points(y)]), np.int32)
 
 
 def encoded_labels(
