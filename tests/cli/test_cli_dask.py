@@ -11,6 +11,7 @@ pytest.importorskip("pyarrow", reason="pyarrow is in the extra parquet")
 
 import pyarrow
 import pyarrow.parquet as parquet
+from distributed import get_client
 
 from bvdt.cli import app
 
@@ -109,3 +110,10 @@ def test_refused(arguments, message, tmp_path, monkeypatch):
     done = run(*given)
     assert done.exit_code != 0
     assert message in f"{done.output} {done.exception}"
+
+
+def test_a_client_that_reaches_no_scheduler_is_not_left_as_the_current_one(tmp_path):
+    table(tmp_path / "in.parquet")
+    run(tmp_path / "in.parquet", "-l", "topic", "-o", tmp_path / "out.parquet", "--dask", "nowhere")
+    with pytest.raises(ValueError, match=r"No .*client"):
+        get_client()

@@ -95,12 +95,12 @@ def _client(address: str) -> Iterator[Any]:
 
     if address != LOCAL:
         try:
-            client = Client(address, timeout=20)
+            client = Client(address, timeout=20, set_as_default=False)  # one that fails would remain Dask's
         except (OSError, ValueError, TimeoutError) as error:
             raise ValueError(
                 f"--dask needs a scheduler's address, tcp://host:port, or {LOCAL}; {address}: {error}"
             ) from None
-        with client:
+        with client, client.as_current():
             yield client
         return
     with LocalCluster(threads_per_worker=1, dashboard_address=":0") as made, Client(made) as client:
