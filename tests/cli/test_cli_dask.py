@@ -11,7 +11,6 @@ pytest.importorskip("pyarrow", reason="pyarrow is in the extra parquet")
 
 import pyarrow
 import pyarrow.parquet as parquet
-from distributed import get_client
 
 from bvdt.cli import app
 
@@ -112,8 +111,10 @@ def test_refused(arguments, message, tmp_path, monkeypatch):
     assert message in f"{done.output} {done.exception}"
 
 
-def test_a_client_that_reaches_no_scheduler_is_not_left_as_the_current_one(tmp_path):
+@pytest.mark.parametrize("address", ["nowhere", "tcp://localhost:port", "unknown://localhost:8786"])
+def test_what_is_no_address_makes_no_client(address, tmp_path, monkeypatch):
+    """One that fails in its constructor would remain Dask's default, and hang when it is collected."""
     table(tmp_path / "in.parquet")
-    run(tmp_path / "in.parquet", "-l", "topic", "-o", tmp_path / "out.parquet", "--dask", "nowhere")
-    with pytest.raises(ValueError, match=r"No .*client"):
-        get_client()
+    monkeypatch.setattr("distributed.Client", lambda *_, **__: pytest.fail("a client was made"))
+    done = run(tmp_path / "in.parquet", "-l", "topic", "-o", tmp_path / "out.parquet", "--dask", address)
+    assert "needs a scheduler's address" in f"{done.output} {done.exception}"

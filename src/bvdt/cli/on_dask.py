@@ -92,15 +92,17 @@ def _told_plainly() -> Iterator[None]:
 def _client(address: str) -> Iterator[Any]:
     """A client of the cluster at an address, or of workers started on this machine."""
     from distributed import Client, LocalCluster
+    from distributed.comm import resolve_address
 
     if address != LOCAL:
         try:
-            client = Client(address, timeout=20, set_as_default=False)  # one that fails would remain Dask's
+            resolve_address(address)  # a Client of what is none stays Dask's default, hangs when collected
+            client = Client(address, timeout=20)
         except (OSError, ValueError, TimeoutError) as error:
             raise ValueError(
                 f"--dask needs a scheduler's address, tcp://host:port, or {LOCAL}; {address}: {error}"
             ) from None
-        with client, client.as_current():
+        with client:
             yield client
         return
     with LocalCluster(threads_per_worker=1, dashboard_address=":0") as made, Client(made) as client:
