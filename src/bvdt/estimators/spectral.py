@@ -223,7 +223,7 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         rng = generator(self.random_state)
         rows, kept = self._rows(op, rng)
         labels = self._grouped(rows, kept, KMeans, rng)
-        for _ in range(_ROUNDS if self.n_clusters != "auto" and op.tree is not None else 0):
+        for _ in range(0 if self.n_clusters == "auto" or getattr(op, "tree", None) is None else _ROUNDS):
             among = np.ones(len(rows), bool) if kept is None else kept
             core = without_outliers(labels, among, self.n_clusters_)
             if core.all() or (core == among).all() or core.sum() <= self.n_clusters_:
