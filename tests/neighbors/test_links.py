@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from neighbors.test_search import groups, true_recall
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bvdt.lifting import lift
@@ -11,6 +10,7 @@ from bvdt.neighbors.cells import CellIndex
 from bvdt.neighbors.dial import Truth
 from bvdt.neighbors.links import LinkedLists, Plan, linked_lists
 from helpers.engine_cases import random_lifted
+from neighbors.test_search import groups, true_recall
 
 
 @pytest.fixture
