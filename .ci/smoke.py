@@ -77,7 +77,11 @@ def estimators() -> None:
     assert bvdt.Map(random_state=0).fit_transform(X).shape == (len(y), 2)
     assert len(set(bvdt.SpectralClustering(n_clusters=10, random_state=0).fit_predict(X))) == 10
     assert bvdt.NearestNeighbors(n_neighbors=3).fit(X).kneighbors(X)[1].shape == (len(y), 3)
-    assert bvdt.KNeighborsTransformer(n_neighbors=3).fit_transform(X).shape == (len(y), len(y))
+    graph = bvdt.KNeighborsTransformer(n_neighbors=3).fit_transform(X)
+    assert graph.shape == (len(y), len(y))
+    assert bvdt.neighbors.audit(X, graph).estimate == 1
+    assert bvdt.transition_matrix(X, "squared_euclidean", neighbors=graph).near.k == 3
+    assert len(bvdt.LabelPropagation().fit(None, few, neighbors=graph).transduction_) == len(y)
     texts, topics = documents(60)
     labelled = [topic if i < 20 else "" for i, topic in enumerate(topics)]
     pipeline = bvdt.text_pipeline("text", random_state=0).fit(texts, labelled)
@@ -139,6 +143,7 @@ def commands() -> None:
         "inspect",
         "reproduce",
         "datasets",
+        "neighbors",
     }
     for name in named:
         assert "Usage" in run(f"{name} --help")
@@ -161,6 +166,9 @@ def commands() -> None:
     )
     assert "label" in run("inspect topics.bvdt")
     assert "bbc" in run("datasets list")
+    np.save("points.npy", X)
+    np.save("lists.npy", bvdt.NearestNeighbors(n_neighbors=5).fit(X).kneighbors(return_distance=False))
+    assert "1.000" in run("neighbors audit points.npy lists.npy")
     run("demo --quiet --out demo", "demo/report.html", "demo/documents.csv")
 
 

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import divergences
+from . import divergences, neighbors
 from .blocks import BlockPartition
 from .operators import (
     ForestOperator,
@@ -47,6 +47,7 @@ __all__ = [
     "divergences",
     "exact_transition_matrix",
     "load",
+    "neighbors",
     "pagerank",
     "propagate_labels",
     "report",

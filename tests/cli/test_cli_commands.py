@@ -126,6 +126,8 @@ COMMANDS = [
     "datasets",
     "datasets list",
     "datasets fetch",
+    "neighbors",
+    "neighbors audit",
 ]
 
 

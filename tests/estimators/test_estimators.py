@@ -530,7 +530,7 @@ def test_relabelling_keeps_the_operator(fitted, counts, few):
     assert_array_equal(framed.transduction_, fitted.transduction_)
     assert list(framed.feature_names_in_[:2]) == ["w0", "w1"]
     assert not hasattr(framed.fit(y=few, operator=fitted.operator_), "feature_names_in_")
-    for X_bad, op, match in ((None, None, "X or operator"), (X[:5], fitted.operator_, "120 rows")):
+    for X_bad, op, match in ((None, None, "X, operator or neighbors"), (X[:5], fitted.operator_, "120 rows")):
         with pytest.raises(ValueError, match=match):
             propagation().fit(X_bad, few, operator=op)
 

@@ -40,6 +40,14 @@ def test_the_interval_covers(share, alike):
     assert below / runs > 0.93
 
 
+@pytest.mark.parametrize("k", [5, 15, 30])
+def test_the_interval_covers_rows_that_miss_everything(k):
+    """A tenth of the rows, as where part of an index is lost."""
+    rng = np.random.default_rng(0)
+    runs = [Recall.of(k * (rng.random(300) > 0.1), k) for _ in range(400)]
+    assert np.mean([reached.low <= 0.9 <= reached.high for reached in runs]) > 0.94
+
+
 def test_the_recall_prints_its_interval():
     assert str(Recall(0.961, 0.95, 0.97, 256)) == "0.961 (0.950 to 0.970)"
 

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from . import datasets, interrupts
+from . import datasets, interrupts, neighbors
 from .cluster import CLUSTER_HELP, cluster
 from .demo import DEMO_HELP, demo
 from .embed import EMBED_HELP, embed
@@ -36,6 +36,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"], "token_normalize_func": usual_spelling},
 )
 app.add_typer(datasets.app, name="datasets")
+app.add_typer(neighbors.app, name="neighbors")
 
 
 def _print_version(show: bool) -> None:

@@ -43,16 +43,25 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
     operator_: Any
     _recall: float | None = None  # of sparse rows' neighbours; None: a fixed effort that serves labels
 
-    def _fit_operator(self, X: Any, operator: Any) -> Any:
-        """Set ``operator_``: from X, or the given one, beside which X only says what the features are."""
+    def _fit_operator(self, X: Any, operator: Any, neighbors: Any = None) -> Any:
+        """Set ``operator_``: from X, from neighbor lists, or the given one, beside which X only says what the
+        features are."""
+        if X is None and operator is None and neighbors is None:
+            raise ValueError(f"{type(self).__name__}.fit needs X, operator or neighbors; all are None")
+        if operator is not None and neighbors is not None:
+            raise ValueError(f"{type(self).__name__}.fit needs operator or neighbors, not both")
         if X is None and operator is None:
-            raise ValueError(f"{type(self).__name__}.fit needs X or operator; both are None")
+            self.operator_ = transition_matrix(None, neighbors=neighbors)
+            self._features_of_operator()
+            return self.operator_
         if X is not None:
             X = checked(self, X, reset=True, ensure_min_samples=2)
         if operator is None:
             _warn_of_graph(self, X)
             arguments = {name: getattr(self, name) for name in _PARAMETERS}
             arguments["near"] = min(self.near, X.shape[0] - 1)  # few points: all others are near
+            if neighbors is not None:
+                arguments |= {"near": 0, "neighbors": neighbors}
             self.operator_ = transition_matrix(X, recall=self._recall_for(X), **arguments)
             return self.operator_
         self.operator_ = as_square(operator)

@@ -192,6 +192,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         sample_weight: Any = None,
         *,
         operator: Any = None,
+        neighbors: Any = None,
         terms: Sequence[str] | Callable[[], Sequence[str]] | None = None,
     ) -> LabelPropagation:
         """Propagate the labels y over the points X.
@@ -199,7 +200,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_points, n_features)
-            None where ``operator`` is given.
+            None where ``operator`` or a graph is given.
         y : array of shape (n_points,)
             Unlabelled: −1 or NaN among numbers; "" among strings; any of these, None or pandas.NA in an
             object array or a Series.
@@ -212,6 +213,9 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             labels then cost only products. Any square operator, sparse matrix or array with entries ≥ 0 will
             do, but ``predict`` needs a WalkOperator. With a prior and the same ``operator`` and X as in the
             last fit, that fit's solution is where this one starts.
+        neighbors : array of shape (n_points, k), tuple or sparse matrix, default=None
+            Neighbor lists made elsewhere, beside X or as a graph of distances alone, as in
+            ``bvdt.transition_matrix``: then ``near`` and ``recall`` have no effect.
         terms : array of str of shape (n_features,), or a function that gives it, default=None
             The words that the columns of a sparse X count. With prior="auto" or "linear" the linear experts
             then see the words' character n-grams, too, which helps where texts are short.
@@ -219,7 +223,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         if y is None:
             raise ValueError("LabelPropagation requires y to be passed, but the target y is None")
         classes, codes = encode_labels(y)
-        op = self._fit_operator(X, operator)
+        op = self._fit_operator(X, operator, neighbors)
         if len(codes) != op.shape[0]:
             raise ValueError(f"y needs {op.shape[0]} labels, one per point; it has {len(codes)}")
         weight = checked_weights(sample_weight, len(codes))

@@ -84,17 +84,21 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(self, X: Any = None, y: Any = None, *, operator: Any = None) -> Map:
+    def fit(self, X: Any = None, y: Any = None, *, operator: Any = None, neighbors: Any = None) -> Map:
         """Lay out the points X, or those of a finished ``operator``; y is ignored.
 
         A graph of affinities ≥ 0 is such an operator: ``fit(operator=graph)``.
+        ``neighbors`` are lists made elsewhere, beside X or as a graph of distances alone, as in
+        ``bvdt.transition_matrix``: then ``near`` has no effect.
         """
-        self.embedding_ = map_coordinates(self._fit_operator(X, operator), random_state=self.random_state)
+        self.embedding_ = map_coordinates(
+            self._fit_operator(X, operator, neighbors), random_state=self.random_state
+        )
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Float:  # (n_points, 2)
+    def fit_transform(self, X: Any, y: Any = None, *, neighbors: Any = None) -> Float:  # (n_points, 2)
         """The places of the points X; ``transform`` would first look for each of them."""
-        return self.fit(X).embedding_
+        return self.fit(X, neighbors=neighbors).embedding_
 
     def transform(self, X: Any) -> Float:  # (n_new, 2)
         """Places of new points: near their 15 nearest fitted points; those keep theirs, as do equal ones."""

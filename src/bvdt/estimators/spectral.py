@@ -108,18 +108,26 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
         self.progress = progress
         self.diffusion_time = diffusion_time
 
-    def fit(self, X: Any = None, y: Any = None, *, operator: Any = None) -> SpectralEmbedding:
-        """Compute the coordinates of the points X, or of those of a finished ``operator``; y is ignored."""
-        op = self._fit_operator(X, operator)
+    def fit(
+        self, X: Any = None, y: Any = None, *, operator: Any = None, neighbors: Any = None
+    ) -> SpectralEmbedding:
+        """Compute the coordinates of the points X, or of those of a finished ``operator``; y is ignored.
+
+        ``neighbors`` are lists made elsewhere, beside X or as a graph of distances alone, as in
+        ``bvdt.transition_matrix``: then ``near`` has no effect.
+        """
+        op = self._fit_operator(X, operator, neighbors)
         self.embedding_, found = diffusion_coordinates(
             op, self.n_components, time=self.diffusion_time, random_state=self.random_state
         )
         self.eigenvalues_, self.residuals_ = np.maximum(found.values[1:], 0.0), found.residuals[1:]
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Float:  # (n_points, n_components)
+    def fit_transform(
+        self, X: Any, y: Any = None, *, neighbors: Any = None
+    ) -> Float:  # (n_points, n_components)
         """The coordinates of the points X; ``transform`` would first look for each of them."""
-        return self.fit(X).embedding_
+        return self.fit(X, neighbors=neighbors).embedding_
 
     def transform(self, X: Any) -> Float:  # (n_new, n_components)
         """Coordinates of new points by Nyström's formula; those of the fit keep theirs."""
@@ -212,18 +220,22 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         self.progress = progress
         self.n_init = n_init
 
-    def fit(self, X: Any = None, y: Any = None, *, operator: Any = None) -> SpectralClustering:
+    def fit(
+        self, X: Any = None, y: Any = None, *, operator: Any = None, neighbors: Any = None
+    ) -> SpectralClustering:
         """Cluster the points X, or those of a finished ``operator``; y is ignored.
 
         A graph of affinities ≥ 0 is such an operator: ``fit(operator=graph)``.
+        ``neighbors`` are lists made elsewhere, beside X or as a graph of distances alone, as in
+        ``bvdt.transition_matrix``: then ``near`` has no effect.
         """
         from sklearn.cluster import KMeans  # 17 MiB that no other estimator needs
 
-        op = self._fit_operator(X, operator)
+        op = self._fit_operator(X, operator, neighbors)
         rng = generator(self.random_state)
         rows, kept = self._rows(op, rng)
         labels = self._grouped(rows, kept, KMeans, rng)
-        for _ in range(_ROUNDS if self.n_clusters != "auto" and op.tree is not None else 0):
+        for _ in range(0 if self.n_clusters == "auto" or getattr(op, "tree", None) is None else _ROUNDS):
             among = np.ones(len(rows), bool) if kept is None else kept
             core = without_outliers(labels, among, self.n_clusters_)
             if core.all() or (core == among).all() or core.sum() <= self.n_clusters_:

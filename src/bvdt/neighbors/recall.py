@@ -81,7 +81,8 @@ def _independent_trials(hits: NDArray[np.intp], k: int) -> float:
         if 0 < share < 1 and len(hits) > 1
         else 0.0
     )
-    effect = (missing * effect + _PRIOR_ROWS * _prior_effect(k)) / (missing + _PRIOR_ROWS)
+    shrunk = (missing * effect + _PRIOR_ROWS * _prior_effect(k)) / (missing + _PRIOR_ROWS)
+    effect = max(effect, shrunk)  # rows that miss everything together show more than the prior knows
     return len(hits) * k / float(np.clip(effect, min(_LEAST_EFFECT, k), k))
 
 

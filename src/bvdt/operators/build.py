@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
@@ -14,8 +14,33 @@ from ..lifting import Lifted, lift, warn_of_one_column
 from ..neighbors import checked_recall
 from ..tree import Tree, tree_builder
 from .forest import grow_forest
+from .given import given_near_field, graph_walk
 from .single_tree import TransitionOperator
 from .walk import WalkOperator
+
+
+@overload
+def transition_matrix(X: None, *, neighbors: Any) -> Any: ...  # CSR (N, N)
+
+
+@overload
+def transition_matrix(
+    X: Any,
+    divergence: str | BregmanDivergence = "gid",
+    *,
+    bandwidth: float | str = "auto",
+    smoothing: float | str | ArrayLike = "auto",
+    tree: str | Tree = "ward",
+    blocks: int | None = None,
+    n_trees: int = 1,
+    near: int = 0,
+    recall: float | None = None,
+    neighbors: Any = None,
+    weights: str | ArrayLike = "uniform",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: Progress = False,
+) -> WalkOperator: ...
 
 
 @memory.telling("building the walk")
@@ -30,16 +55,18 @@ def transition_matrix(
     n_trees: int = 1,
     near: int = 0,
     recall: float | None = None,
+    neighbors: Any = None,
     weights: str | ArrayLike = "uniform",
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: Progress = False,
-) -> WalkOperator:
+) -> Any:
     """Random-walk matrix of N points, p_ij ∝ exp(−d_φ(x_i, x_j)/bandwidth), in O(N) numbers.
 
     Parameters
     ----------
     X : (N, d) array, scipy.sparse matrix or array, or DataFrame of numbers, N ≥ 2; the operator holds a copy.
+        None: ``neighbors`` alone.
     divergence : a name of ``bvdt.divergences.get`` or an instance.
     bandwidth : a number > 0; "auto" (rows with about 5 effective neighbours); "learn" (maximises the bound).
     smoothing : e of x' = x + e, see ``bvdt.lifting.lift``.
@@ -49,6 +76,11 @@ def transition_matrix(
     near : k > 0 keeps each row's k nearest centres exactly (theory: Near and far field).
     recall : share of those that the search is to find, by its own measurement; 1 compares all pairs. None:
         a fixed effort that serves labels, unmeasured.
+    neighbors : lists made elsewhere, in the place of ``near``: integers (N, k), −1 for nobody; a tuple
+        (indices, distances); or a sparse graph (N, N) of distances, as scikit-learn's KNeighborsTransformer
+        gives. A row in its own list is left out. Beside X the divergences are those of X. Without X the
+        distances take their place, and the walk is the near field alone, a CSR array (N, N): then the other
+        parameters have no effect.
     weights : of the trees: "uniform", "bound" (∝ exp(bound per row)), or values ≥ 0.
     random_state : seed of the tree; the same seed gives the same result for any number of threads.
     n_jobs : threads; None or −1 for all cores.
@@ -64,14 +96,18 @@ def transition_matrix(
     >>> (op @ [1.0, 1.0, 0.0, 0.0]).round(3)
     array([0.989, 0.989, 0.02 , 0.02 ])
     """
+    if X is None and neighbors is not None:
+        return graph_walk(neighbors)
     lifted = lift(X, divergence, smoothing)
     if lifted.lifting is not None:
         warn_of_one_column(lifted.X, lifted.lifting.divergence.name)
     n_trees = checked_integer(n_trees, "n_trees", 1)
     near = checked_integer(near, "near", 0, lifted.n_points - 1)
     recall = None if recall is None else checked_recall(recall)
+    if near and neighbors is not None:
+        raise ValueError(f"near needs to be 0 beside neighbors, whose lists say how many; got {near}")
     op: WalkOperator
-    if n_trees == 1 and near == 0:
+    if n_trees == 1 and near == 0 and neighbors is None:
         built = _one_tree(lifted, tree, random_state=random_state, n_jobs=n_jobs, progress=progress)
         op = TransitionOperator(lifted, built, bandwidth=bandwidth, n_jobs=n_jobs)
     else:
@@ -79,7 +115,7 @@ def transition_matrix(
             lifted,
             _kind(tree),
             n_trees,
-            near,
+            near if neighbors is None else given_near_field(lifted, neighbors, n_jobs),
             recall=recall,
             bandwidth=bandwidth,
             weights=weights,
@@ -102,6 +138,8 @@ def _one_tree(lifted: Lifted, tree: str | Tree, **options: Any) -> Tree:
 
 def _kind(tree: str | Tree) -> str:
     if isinstance(tree, Tree):
-        raise ValueError('tree needs "ward" or "anchor" when n_trees > 1 or near > 0; got a bvdt.Tree')
+        raise ValueError(
+            'tree needs "ward" or "anchor" when n_trees > 1, near > 0 or neighbors are given; got a bvdt.Tree'
+        )
     tree_builder(tree)
     return tree

@@ -216,7 +216,7 @@ def grow_forest(
     lifted: Lifted,
     kind: str,
     n_trees: int,
-    near: int,
+    near: int | NearField,
     *,
     recall: float | None,
     bandwidth: float | str,
@@ -227,7 +227,10 @@ def grow_forest(
 ) -> ForestOperator:
     """A forest of ``n_trees`` trees from one lifted copy; the bandwidth is resolved on the first tree."""
     seed = seed_from(random_state)
-    field = _near_field(lifted, near, seed, n_jobs, progress, recall) if near else None
+    if isinstance(near, NearField):
+        field: NearField | None = near
+    else:
+        field = _near_field(lifted, near, seed, n_jobs, progress, recall) if near else None
     known = _known(field) if kind == "ward" else {}
     tree = BUILDERS[kind](lifted, random_state=_rng(seed, 0), n_jobs=n_jobs, progress=progress, **known)
     first = TransitionOperator(lifted, tree, bandwidth=bandwidth, n_jobs=n_jobs)
