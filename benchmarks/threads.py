@@ -17,7 +17,7 @@ import numpy as np
 
 import bvdt
 from bvdt.lifting import lift
-from bvdt.neighbors import NeighborIndex
+from bvdt.neighbors import neighbor_graph
 from bvdt.tree import ward_tree
 
 
@@ -43,7 +43,7 @@ def stages(X: Any, threads: int, tree_alone: bool) -> dict[str, float]:
     labels[::100] = np.arange(len(labels[::100])) % 10
     spread = bvdt.LabelPropagation("squared_euclidean", n_jobs=threads)
     return trees | {
-        "search": best(lambda: NeighborIndex(lifted, 15, rng(0), n_jobs=threads).own_lists(), 1),
+        "search": best(lambda: neighbor_graph(lifted, 15, rng(0), threads), 1),
         "product of the tree": best(lambda: tree @ V),
         "product with the near field": best(lambda: op @ V),
         "symmetrised product": best(lambda: op.mean_with_transpose(V)),

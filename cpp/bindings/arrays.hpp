@@ -82,7 +82,6 @@ void register_anchor(nb::module_& m);
 void register_blocks(nb::module_& m);
 void register_bound(nb::module_& m);
 void register_build(nb::module_& m);
-void register_cells(nb::module_& m);
 void register_conjugate(nb::module_& m);
 void register_layout(nb::module_& m);
 void register_links(nb::module_& m);

@@ -42,7 +42,6 @@ void register_all(nanobind::module_& m) {
     bvdt::register_blocks(m);
     bvdt::register_bound(m);
     bvdt::register_build(m);
-    bvdt::register_cells(m);
     bvdt::register_conjugate(m);
     bvdt::register_layout(m);
     bvdt::register_links(m);

@@ -25,17 +25,17 @@ void add_tile(const int32_t* column, const float* x, int64_t count, const float*
 
 }  // namespace
 
-void SparseGram::compute(const SparsePoints& points, const int32_t* item, int64_t k) {
+void SparseGram::compute(const SparsePoints& points, const int32_t* item, int64_t k, bool exactly) {
     stride = (k + kTile - 1) / kTile * kTile;
     value.assign(static_cast<size_t>(k * stride), 0.0);
-    number_columns(points, item, k);
+    number_columns(points, item, k, exactly);
     file_entries(points, item, k);
     add_frequent(k);
     add_rare(points, item, k);
     for (int32_t feature : features) column[feature] = -1;
 }
 
-void SparseGram::number_columns(const SparsePoints& points, const int32_t* item, int64_t k) {
+void SparseGram::number_columns(const SparsePoints& points, const int32_t* item, int64_t k, bool exactly) {
     column.resize(static_cast<size_t>(points.d), -1);
     features.clear();
     std::vector<int64_t> count;
@@ -51,7 +51,7 @@ void SparseGram::number_columns(const SparsePoints& points, const int32_t* item,
     frequent.assign(features.size(), -1), postings.assign(features.size() + 1, 0);
     n_frequent = 0;
     for (size_t c = 0; c < features.size(); ++c) {
-        const bool often = 16 * count[c] > k;
+        const bool often = !exactly && 16 * count[c] > k;
         if (often) frequent[c] = n_frequent++;
         postings[c + 1] = postings[c] + (often ? 0 : count[c]);
     }

@@ -14,7 +14,8 @@ struct SparseGram {
     std::vector<double> value;  // (k, stride)
     int64_t stride = 0;
 
-    void compute(const SparsePoints& points, const int32_t* item, int64_t k);
+    // `exactly`: in double precision throughout, whatever other items are in the chunk.
+    void compute(const SparsePoints& points, const int32_t* item, int64_t k, bool exactly = false);
 
   private:
     std::vector<int32_t> column;              // feature -> column of the chunk, −1 when absent
@@ -27,7 +28,7 @@ struct SparseGram {
     std::vector<float> frequent_x, frequent_h, panel;
     int32_t n_frequent = 0;
 
-    void number_columns(const SparsePoints& points, const int32_t* item, int64_t k);
+    void number_columns(const SparsePoints& points, const int32_t* item, int64_t k, bool exactly);
     void file_entries(const SparsePoints& points, const int32_t* item, int64_t k);
     void add_frequent(int64_t k);
     void add_rare(const SparsePoints& points, const int32_t* item, int64_t k);

@@ -215,120 +215,10 @@ def group_means(
 ) -> tuple[_L, _I, _F, _F]:
     """Weighted mean of each group's sparse points: (indptr, indices, x, h)."""
 
-# -- nearest centres ---------------------------------------------------------------------------------------
+# -- neighbor search ---------------------------------------------------------------------------------------
 
-@overload
-def chunk_neighbors(
-    x: _F,  # (N, d)
-    h: _F,  # (N, d)
-    u: _F,  # (N,)
-    w: _F,  # (N,)
-    order: _I,  # points, each once at most
-    bounds: _L,  # (S+1,) into order
-    index: _I,  # (N, k) changed
-    divergence: _F,  # (N, k) changed
-    threads: int,
-) -> None:
-    """Offers each point of a chunk order[bounds[c] : bounds[c + 1]] all others of it."""
-
-@overload
-def chunk_neighbors(
-    indptr: _L,
-    indices: _I,
-    x: _F,
-    h: _F,
-    d: int,
-    u: _F,
-    w: _F,
-    order: _I,
-    bounds: _L,
-    index: _I,
-    divergence: _F,
-    threads: int,
-) -> None: ...
-def rank_exactly(
-    x: _F,  # (n, d) rows
-    h: _F,  # (N, d) centres
-    u: _F,  # (n,)
-    w: _F,  # (N,)
-    order: _I,  # rows whose lists are written, best those side by side that have the same candidates
-    candidates: _I,  # (n, width) centres, ascending by an estimate; −1 after the last
-    estimates: _F,  # (n, width)
-    is_bound: bool,  # no divergence is below its estimate
-    index: _I,  # (n, k) changed; −1 before
-    divergence: _F,  # (n, k) changed; +∞ before
-    threads: int,
-) -> None:
-    """The k best of each row's candidates by d_ij = u_i + w_j − ⟨x_i, h_j⟩ itself."""
-
-def join_neighbors(
-    indptr: _L,
-    indices: _I,
-    x: _F,
-    h: _F,
-    d: int,
-    u: _F,
-    w: _F,
-    listed: _I,  # (N, k) a copy of index; −1 for nobody
-    before: _I,  # (N, k) what was listed in the pass before, or (0, k)
-    visited: _I,  # points, each once at most: those whose lists are filled
-    index: _I,  # (N, k) changed
-    divergence: _F,  # (N, k) changed
-    threads: int,
-    both_ways: bool = True,  # links of those who list a point, too
-) -> None:
-    """Offers each visited point the links of its links; see cpp/kernels/joins.hpp."""
-
-def posting_neighbors(
-    indptr: _L,
-    indices: _I,
-    x: _F,
-    h: _F,
-    d: int,
-    u: _F,
-    w: _F,
-    visited: _I,  # points, each once at most: those whose lists are filled
-    budget: int,  # postings that a row reads
-    candidates: int,  # centres that are ranked again
-    index: _I,  # (N, k) changed
-    divergence: _F,  # (N, k) changed
-    threads: int,
-) -> None:
-    """Offers each visited point centres that share its rare features; see cpp/kernels/postings.hpp."""
-
-class CellLists:
-    """Lists of the cells' points that fill up pass by pass; see cpp/kernels/cell_joins.hpp."""
-
-    def link(self, threads: int) -> None:
-        """Takes the links of the next pass from the lists."""
-
-    def join(
-        self,
-        first: int,  # places first … last − 1, in the cells' order, whose links are offered to each other
-        last: int,
-        threads: int,
-    ) -> None: ...
-    def read(
-        self,
-        rows: _I,  # (n,) points
-        index: _I,  # (n, k) written: whom they list, −1 after the last
-        estimate: _F,  # (n, k) written, ascending: no divergence is below it
-        threads: int,
-    ) -> None: ...
-    def rank(
-        self,
-        x: _F,  # (N, d) as the points were lifted
-        h: _F,  # (N, d)
-        u: _F,  # (N,)
-        w: _F,  # (N,)
-        is_bound: bool,  # whether no divergence is below its estimate
-        index: _I,  # (N, k') written: the best of every list
-        divergence: _F,  # (N, k') written
-        threads: int,
-    ) -> None: ...
-
-class Cells:
-    """Dense points packed cell by cell; keeps x, h, u and w, and copies of the rest."""
+class InvertedLists:
+    """Dense points in inverted lists; keeps x, h, u and w, copies the rest; see cpp/kernels/ivf.hpp."""
 
     def __init__(
         self,
@@ -337,52 +227,137 @@ class Cells:
         u: _F,  # (N,)
         w: _F,  # (N,)
         order: _I,  # (N,)
-        bounds: _L,  # (n_cells + 1,) cell c is order[bounds[c] : bounds[c + 1]]
+        bounds: _L,  # (n_lists + 1,) list c is order[bounds[c] : bounds[c + 1]]
         threads: int,
     ) -> None: ...
     def search(
         self,
-        first: int,  # cells first … last − 1, whose points' lists are written
-        last: int,
-        pairs: int,  # centres, at least, that a point is compared with
-        index: _I,  # (N, k)
-        divergence: _F,  # (N, k)
-        threads: int,
-    ) -> None: ...
-    def search_rows(
-        self,
-        x: _F,  # (n, d) rows lifted as the cells' points
+        x: _F,  # (n, d) queries, lifted as the points
         h: _F,  # (n, d)
         u: _F,  # (n,)
-        own: _I,  # (n,) the centre that a row is, which its list leaves out, or −1
-        order: _I,  # rows, each once at most
+        own: _I,  # (n,) the point that a query is, which its list leaves out, or −1
+        order: _I,  # queries, each once at most
         bounds: _L,  # (n_groups + 1,) into order
-        home: _I,  # (n_groups,) the cell that a group's rows are nearest to
-        pairs: int,
-        index: _I,  # (n, k)
-        divergence: _F,  # (n, k)
+        home: _I,  # (n_groups,) the list that a group's queries are nearest to
+        n_candidates: int,  # points, at least, that a query is compared with
+        rerank: int,  # of them, ranked by the divergence
+        is_bound: bool,  # whether no divergence is below that of the points as they are compared
+        exact_x: _F,  # (n, d') queries and points by which candidates are ranked
+        exact_h: _F,  # (N, d')
+        exact_u: _F,  # (n,)
+        exact_w: _F,  # (N,)
+        index: _I,  # (n, k) changed
+        divergence: _F,  # (n, k) changed
         threads: int,
     ) -> None: ...
-    def lists(
+    def candidates(
         self,
-        k: int,  # places in a list of each of the cells' points
-        n_links: int,  # of these, which lead on
-        threads: int,
-    ) -> CellLists:
-        """Lists that are to be begun."""
-
-    def begin(
-        self,
-        lists: CellLists,
-        first: int,  # cells first … last − 1, the next ones
+        first: int,  # lists first … last − 1, whose points are the queries
         last: int,
-        pairs: int,  # centres, at least, that a point is compared with
+        n_candidates: int,
+        index: _I,  # (N, width) written: the best by estimates, in any order, −1 after them
         threads: int,
-    ) -> None:
-        """The lists of these cells' points hold at first whom estimates tell to be near."""
-
+    ) -> None: ...
     def means(self) -> tuple[_F, _F]:
-        """Copies of h̄ above x̄, (2d·n_cells,), and of ⟨x̄, h̄⟩, (n_cells,)."""
+        """h̄ above x̄, (2d·n_lists,), and ⟨x̄, h̄⟩, (n_lists,)."""
+
+    @property
+    def reach(self) -> int:
+        """Points of the lists near to a query's own, over those that are candidates."""
+
+class _Descent:
+    """Lists that grow by NN-descent; see cpp/kernels/nn_descent.hpp."""
+
+    def link(self, threads: int) -> None:
+        """Takes the neighbors of the next iteration from the lists."""
+
+    def join(
+        self,
+        first: int,  # places first … last − 1 in the points' order, whose neighbors are compared
+        last: int,
+        threads: int,
+    ) -> None: ...
+    def read(
+        self,
+        chosen: _I,  # (n,) points
+        index: _I,  # (n, k) written: their lists, −1 after the last
+        estimate: _F,  # (n, k) written, ascending: of dense points no divergence is below it
+        threads: int,
+    ) -> None: ...
+
+class DenseDescent(_Descent):
+    def __init__(
+        self,
+        lists: InvertedLists,
+        given: _I,  # (N, k) the lists to begin with, −1 after the last
+        n_links: int,  # of a list, the neighbors that lead on
+        threads: int,
+    ) -> None: ...
+
+class SparseDescent(_Descent):
+    def __init__(
+        self,
+        indptr: _L,
+        indices: _I,
+        x: _F,
+        h: _F,
+        d: int,
+        u: _F,
+        w: _F,
+        order: _I,  # (N,) the places' points, near ones side by side
+        given: _I,  # (N, k)
+        n_links: int,
+        threads: int,
+    ) -> None: ...
+
+class Postings:
+    """An inverted index over the features of sparse points; see cpp/kernels/postings.hpp."""
+
+    def __init__(self, indptr: _L, indices: _I, x: _F, h: _F, d: int, w: _F, threads: int) -> None: ...
+    def search(
+        self,
+        indptr: _L,  # of the queries
+        indices: _I,
+        x: _F,
+        u: _F,  # (n,)
+        own: _I,  # (n,) the point that a query is, which its list leaves out, or −1
+        chosen: _I,  # queries, each once at most, whose lists are filled
+        n_postings: int,  # that a query reads
+        rerank: int,  # candidates that are ranked by the divergence
+        index: _I,  # (n, k) changed
+        divergence: _F,  # (n, k) changed
+        threads: int,
+    ) -> None: ...
+
+def compare_chunks(
+    indptr: _L,
+    indices: _I,
+    x: _F,
+    h: _F,
+    d: int,
+    u: _F,
+    w: _F,
+    order: _I,  # points, each once at most
+    bounds: _L,  # (n_chunks + 1,) into order
+    index: _I,  # (N, k) changed
+    divergence: _F,  # (N, k) changed
+    threads: int,
+) -> None:
+    """Offers each point of a chunk order[bounds[c] : bounds[c + 1]] all others of it."""
+
+def rerank(
+    x: _F,  # (n, d) queries
+    h: _F,  # (N, d) points
+    u: _F,  # (n,)
+    w: _F,  # (N,)
+    candidates: _I,  # (n, width) points, ascending by an estimate; −1 after the last
+    estimates: _F,  # (n, width)
+    is_bound: bool,  # no divergence is below its estimate
+    index: _I,  # (n, k) written
+    divergence: _F,  # (n, k) written
+    threads: int,
+) -> None:
+    """The k best of each query's candidates by d_ij = u_i + w_j − ⟨x_i, h_j⟩ itself."""
 
 # -- sums over the tree, and blocks: Eq. (20) --------------------------------------------------------------
 

@@ -16,8 +16,8 @@ from helpers.binding_calls import CALLS, NODES, D, K, N, int32
 from helpers.properties import examples
 
 BIG, HUGE = 2**31 - 1, 2**62
-# These take no argument; CellLists is made by Cells.lists.
-NOT_COVERED = {"build_info", "Cells.means", "CellLists", "Links.transposed"}
+# These take no argument.
+NOT_COVERED = {"build_info", "InvertedLists.means", "Links.transposed"}
 
 
 def put(place, value):
@@ -102,11 +102,21 @@ MESH = {
     "low1": [always(-np.inf)],
 }
 CUT = {"order": ORDER + TWICE, "bounds": [put(0, -1), *BOUNDS[2:]]}
-JOINED = {
-    "listed": [put((0, 0), -2), put((3, 1), N), put((1, 2), BIG), shorter],
-    "before": [put((0, 0), -2), put((3, 1), N), put((1, 2), BIG), shorter, narrower],
-    "visited": ORDER[:3] + TWICE,
-    "index": [*LISTS["index"], put((0, 0), N), put((1, 1), BIG)],
+FINITE = [put((0, 0), np.nan), put((1, 1), np.inf), put((-1, 0), -np.inf)]
+DENSE = {name: [*FINITE, shorter, narrower] for name in ("x", "h")}
+CUT_WHOLLY = {"order": ORDER + TWICE, "bounds": [*BOUNDS, put(0, 1), put(-1, N - 1), put(1, N)]}
+GIVEN = {
+    "given": [
+        *(put((0, 0), -2), put((1, 1), N), put((-1, 2), BIG), shorter),
+        *(always(np.zeros((N, 0), np.int32)), always(np.zeros((N, N + 1), np.int32))),
+    ],
+    "n_links": [always(0), always(-HUGE)],
+}
+JOIN = {"first": [always(-1), always(N + 1), always(HUGE)], "last": [always(-1), always(N + 1), always(HUGE)]}
+READ = {
+    "chosen": [put(0, -1), put(1, N), put(-1, BIG), shorter],
+    "index": [shorter, narrower],
+    "estimate": [shorter, narrower],
 }
 
 OWN = {
@@ -247,49 +257,39 @@ OWN = {
     "dense_group_means": GROUPS
     | {"means": [always(np.zeros((0, D))), always(np.zeros((N + 1, D))), narrower], "total": [shorter]},
     "group_means": GROUPS | {"n_groups": [always(0), always(-1), always(2), always(N + 1), always(HUGE)]},
-    "chunk_neighbors dense": PER_POINT | LISTS | CUT,
-    "chunk_neighbors sparse": PER_POINT | LISTS | CUT,
-    "join_neighbors": PER_POINT | LISTS | JOINED,
-    "posting_neighbors": PER_POINT
-    | LISTS
-    | {"visited": ORDER[:3] + TWICE, "budget": [always(0), always(-HUGE)], "candidates": [always(0)]},
-    "rank_exactly": PER_POINT
-    | LISTS
-    | {"order": ORDER[:3] + TWICE, "candidates": [put((0, 0), -2), put((1, 1), N), put((1, 1), BIG), shorter]}
-    | {"estimates": [shorter, narrower], "x": [narrower], "h": [narrower, shorter]},
-    "Cells": PER_POINT
-    | {"order": ORDER + TWICE, "bounds": [*BOUNDS, put(0, 1), put(-1, N - 1)]}
-    | {"x": [put((0, 0), np.nan), put((1, 1), np.inf)], "h": [put((0, 0), np.nan), shorter, narrower]},
-    "Cells.search": LISTS
-    | {
-        "first": [always(-1), always(3)],
-        "last": [always(-1), always(3), always(HUGE)],
-        "pairs": [always(3), always(0), always(-HUGE)],
-    },
-    "Cells.begin": {
-        "first": [always(-1), always(1), always(3)],
-        "last": [always(-1), always(3), always(HUGE)],
-        "pairs": [always(K), always(0), always(-HUGE)],
-    },
-    "Cells.lists": {"k": [always(0), always(N + 1), always(HUGE)], "n_links": [always(0), always(-HUGE)]},
-    "CellLists.link": {},
-    "CellLists.join": {
-        "first": [always(-1), always(N + 1)],
-        "last": [always(-1), always(N + 1), always(HUGE)],
-    },
-    "CellLists.read": {
-        "rows": [put(0, -1), put(1, N), put(1, BIG), shorter],
-        "index": [shorter, narrower],
-        "estimate": [shorter, narrower],
-    },
-    "CellLists.rank": PER_POINT
-    | LISTS
-    | {"x": [shorter, narrower], "h": [shorter, narrower]},
-    "Cells.search_rows": LISTS
+    "InvertedLists": PER_POINT | CUT_WHOLLY | DENSE,
+    "InvertedLists.search": LISTS
     | CUT
-    | {"u": [shorter], "own": [shorter], "home": [put(0, -1), put(1, 2), put(0, BIG), shorter]}
-    | {"x": [put((0, 0), np.nan), shorter, narrower], "h": [put((0, 0), np.nan), shorter, narrower]}
-    | {"pairs": [always(3), always(0), always(-HUGE)]},
+    | DENSE
+    | {"u": [shorter], "own": [shorter]}
+    | {"home": [put(0, -1), put(1, 2), put(0, BIG), shorter]}
+    | {"n_candidates": [always(4), always(0), always(-HUGE)]}
+    | {"rerank": [always(K - 1), always(0), always(-HUGE), always(6), always(HUGE)]}
+    | {f"exact_{name}": [shorter, narrower] for name in ("x", "h")}
+    | {f"exact_{name}": [shorter] for name in ("u", "w")},
+    "InvertedLists.candidates": {
+        "first": [always(-1), always(3), always(HUGE)],
+        "last": [always(-1), always(3), always(HUGE)],
+        "n_candidates": [always(4), always(0), always(-HUGE)],
+        "index": [shorter, always(np.zeros((N, 0), np.int32)), always(np.zeros((N, 6), np.int32))],
+    },
+    "DenseDescent": GIVEN,
+    "DenseDescent.link": {},
+    "DenseDescent.join": JOIN,
+    "DenseDescent.read": READ,
+    "SparseDescent": PER_POINT | GIVEN | {"order": ORDER + TWICE},
+    "SparseDescent.link": {},
+    "SparseDescent.join": JOIN,
+    "SparseDescent.read": READ,
+    "Postings": {"w": [shorter]},
+    "Postings.search": LISTS
+    | {"x": [shorter], "u": [shorter], "own": [shorter], "chosen": ORDER[:3] + TWICE}
+    | {"n_postings": [always(0), always(-HUGE)], "rerank": [always(0), always(-HUGE)]},
+    "compare_chunks": PER_POINT | LISTS | CUT,
+    "rerank": PER_POINT
+    | LISTS
+    | {"candidates": [put((0, 0), -2), put((1, 1), N), put((-1, 1), BIG), shorter]}
+    | {"estimates": [shorter, narrower], "x": [shorter, narrower], "h": [narrower, shorter]},
 }  # fmt: skip
 SHARED_NAMES = {"first": ("curve_blocks", "optimum_blocks", "product_blocks")}  # elsewhere it means another
 
@@ -422,7 +422,7 @@ def test_arrays_to_write_to_are_not_converted(name, argument):
     "name",
     [
         *("anchor_grow sparse", "coarsest_sparse", "pair_dots_sparse", "split_levels sparse", "group_means"),
-        *("ward_chunks sparse", "chunk_neighbors sparse", "join_neighbors"),
+        *("ward_chunks sparse", "compare_chunks", "SparseDescent", "Postings"),
     ],
 )
 def test_memory_that_is_not_there_is_an_exception(name, threads):
@@ -431,23 +431,19 @@ def test_memory_that_is_not_there_is_an_exception(name, threads):
         CALLS[name].run(**CALLS[name].arguments() | {"d": 2**58, "threads": threads})
 
 
-def test_lists_that_were_not_begun_are_refused():
-    cells = _core.Cells(**CALLS["Cells"].arguments())
-    lists = cells.lists(K, 2, 1)
-    cells.begin(lists, 0, 1, K + 3, 1)  # one of two
-    index, divergence = np.zeros((N, K), np.int32), np.zeros((N, K))
-    points = [CALLS["Cells"].arguments()[name] for name in ("x", "h", "u", "w")]
-    for use in (
-        lambda: lists.link(1),
-        lambda: lists.join(0, N, 1),
-        lambda: lists.read(np.arange(N, dtype=np.int32), index, divergence, 1),
-        lambda: lists.rank(*points, True, index, divergence, 1),
-        lambda: cells.begin(lists, 0, 2, K + 3, 1),
-    ):
-        with pytest.raises(ValueError, match=r"begun; those of 1 are|cells in 1…2"):
-            use()
-    cells.begin(lists, 1, 2, K + 3, 1)
-    lists.link(1)
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("InvertedLists.search", {"rerank": 2**63 - 2, "n_candidates": 2**63 - 1}),
+        ("InvertedLists.candidates", {"n_candidates": 2**63 - 1}),
+        ("DenseDescent", {"n_links": 2**63 - 1}),
+        ("SparseDescent", {"n_links": 2**63 - 1}),
+        ("Postings.search", {"n_postings": 2**63 - 1, "rerank": 2**63 - 1}),
+    ],
+)
+def test_more_than_there_is_may_be_asked_for(name, most):
+    CALLS[name].run(**CALLS[name].arguments() | most)
 
 
 def test_build_info():

@@ -60,6 +60,7 @@ def fitted(documents, holdout=True, prior="auto", **settings):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:column 1 of X is nearly all")  # of columns that are left as they are
 @pytest.mark.parametrize("make", [texts, counts, columns])
 @pytest.mark.parametrize("prior", ["auto", None])
 @pytest.mark.parametrize("settings", [{}, {"divergence": "gid"}, {"scale": "none"}, {"near": 0, "trees": 1}])

@@ -587,7 +587,7 @@ def test_all_explanations_are_those_of_each(counts, few, mode, prior, monkeypatc
 
 
 def test_sparse_rows_are_embedded_with_most_of_their_neighbours(monkeypatch):
-    monkeypatch.setattr(bvdt.neighbors.search, "ALL_PAIRS", 100)
+    monkeypatch.setattr(bvdt.neighbors.index, "ALL_PAIRS", 100)
     X = sparse.random_array((400, 60), density=0.2, format="csr", rng=np.random.default_rng(0))
     options = {"divergence": "squared_euclidean", "random_state": 0}
     found = bvdt.SpectralEmbedding(**options).fit(X).operator_.near
@@ -603,5 +603,7 @@ def test_a_recall_of_the_near_field_can_be_asked_for():
     X = rng.normal(size=(3200, 5))  # more than are compared all with all
     labels = np.where(np.arange(3200) < 20, X[:, 0] > 0, -1)
     asked = propagation(divergence="squared_euclidean", recall=0.9).fit(X, labels)
-    assert asked.operator_.near.recall.low > 0.8
+    assert asked.recall_ == asked.operator_.near.recall
+    assert asked.recall_.low > 0.8
+    assert asked.operator_.index.recall.estimate > 0.85  # of new points, too
     assert propagation(divergence="squared_euclidean").fit(X, labels).operator_.near.recall is None

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bvdt
-from bvdt.neighbors import search
+from bvdt.neighbors import index as search
 
 DIGITS = load_digits().data[:500]
 APART = DIGITS + np.random.default_rng(0).random(DIGITS.shape) / 10  # whole numbers have ties

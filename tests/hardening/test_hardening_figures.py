@@ -57,7 +57,7 @@ def test_new_points_on_a_chain_take_no_longer_than_on_another_tree():
     since = time.monotonic()
     extended = op.extend(X[:5])
     assert time.monotonic() - since < 10  # 158 s when each level was a step
-    np.testing.assert_array_equal(extended.twin, np.arange(5))
+    np.testing.assert_array_equal(extended.nearest, np.arange(5))
     np.testing.assert_allclose(extended @ np.ones(10_000), 1)
 
 

@@ -404,105 +404,114 @@ def group_means() -> Arguments:
     return _points(True) | groups | {"threads": 2}
 
 
-# -- nearest centres ---------------------------------------------------------------------------------------
+# -- neighbor search ---------------------------------------------------------------------------------------
+
+CANDIDATES = 4  # of a query
 
 
-def chunk_neighbors(as_sparse: bool) -> Arguments:
-    return _points(as_sparse) | _levels(as_sparse) | _chunks() | _lists() | {"threads": 2}
-
-
-def join_neighbors() -> Arguments:
-    listed = np.stack([np.roll(np.arange(N), s) for s in (1, 2, 3)], axis=1).astype(np.int32)
-    before = np.roll(listed, 1, axis=1)
-    links = {"listed": listed, "before": before, "visited": np.arange(N, dtype=np.int32)}
-    return _points(True) | _levels(True) | links | _lists() | {"threads": 2}
-
-
-def posting_neighbors() -> Arguments:
-    effort = {"visited": np.arange(N, dtype=np.int32), "budget": 20, "candidates": 5}
-    return _points(True) | _levels(True) | effort | _lists() | {"threads": 2}
-
-
-def rank_exactly() -> Arguments:
-    candidates = np.stack([np.roll(np.arange(N), s) for s in (1, 2, 3, 4)], axis=1).astype(np.int32)
-    found = {"candidates": candidates, "estimates": np.zeros((N, 4)), "is_bound": True}
-    order = {"order": np.arange(N, dtype=np.int32)}
-    return _points(False) | _levels(False) | order | found | _lists() | {"threads": 2}
-
-
-def cells() -> Arguments:
+def inverted_lists() -> Arguments:
     return _points(False) | _levels(False) | _chunks() | {"threads": 2}
 
 
-def cells_search() -> Arguments:
-    return {"first": 0, "last": 2, "pairs": 6} | _lists() | {"threads": 2}
-
-
-def search_cells(**arguments: Any) -> None:
-    _core.Cells(**cells()).search(**arguments)
-
-
-def cells_lists() -> Arguments:
-    return {"k": K, "n_links": 2, "threads": 2}
-
-
-def make_lists(**arguments: Any) -> Any:
-    return _core.Cells(**cells()).lists(**arguments)
-
-
-def cells_begin() -> Arguments:
-    return {"lists": make_lists(**cells_lists()), "first": 0, "last": 2, "pairs": 6, "threads": 2}
-
-
-def begin_lists(**arguments: Any) -> Any:
-    _core.Cells(**cells()).begin(**arguments)
-    return arguments["lists"]
-
-
-def link_lists(**arguments: Any) -> None:
-    begin_lists(**cells_begin()).link(**arguments)
-
-
-def lists_join() -> Arguments:
-    return {"first": 0, "last": N, "threads": 2}
-
-
-def join_lists(**arguments: Any) -> None:
-    lists = begin_lists(**cells_begin())
-    lists.link(2)
-    lists.join(**arguments)
-
-
-def lists_rank() -> Arguments:
-    return _points(False) | _levels(False) | {"is_bound": True} | _lists() | {"threads": 2}
-
-
-def rank_lists(**arguments: Any) -> None:
-    begin_lists(**cells_begin()).rank(**arguments)
-
-
-def lists_read() -> Arguments:
-    rows = np.arange(N, dtype=np.int32)
-    return {"rows": rows, "index": np.empty((N, 3), np.int32), "estimate": np.empty((N, 3)), "threads": 2}
-
-
-def read_lists(**arguments: Any) -> None:
-    begin_lists(**cells_begin()).read(**arguments)
-
-
-def cells_search_rows() -> Arguments:
-    rows = {name: value for name, value in (_points(False) | _levels(False)).items() if name != "w"}
+def lists_search() -> Arguments:
+    """As many queries as points, and another lift of both to be ranked by."""
+    queries = {name: value for name, value in (_points(False) | _levels(False)).items() if name != "w"}
     groups = {
         "own": np.arange(N, dtype=np.int32),
         "order": np.arange(N, dtype=np.int32),
         "bounds": np.array([0, 5, N]),
         "home": np.array([1, 0], np.int32),
     }
-    return rows | groups | {"pairs": 6} | _lists() | {"threads": 2}
+    effort = {"n_candidates": 6, "rerank": CANDIDATES, "is_bound": True}
+    exact = {
+        "exact_x": np.ones((N, 2)),
+        "exact_h": np.ones((N, 2)),
+        "exact_u": np.ones(N),
+        "exact_w": np.ones(N),
+    }
+    return queries | groups | effort | exact | _lists() | {"threads": 2}
 
 
-def search_rows(**arguments: Any) -> None:
-    _core.Cells(**cells()).search_rows(**arguments)
+def search_lists(**arguments: Any) -> None:
+    _core.InvertedLists(**inverted_lists()).search(**arguments)
+
+
+def lists_candidates() -> Arguments:
+    index = np.full((N, CANDIDATES), -1, np.int32)
+    return {"first": 0, "last": 2, "n_candidates": 6, "index": index, "threads": 2}
+
+
+def list_candidates(**arguments: Any) -> None:
+    _core.InvertedLists(**inverted_lists()).candidates(**arguments)
+
+
+def _given() -> Arguments:
+    """Lists to begin with, some of them shorter."""
+    given = np.stack([np.roll(np.arange(N), s) for s in (1, 2, 5)], axis=1).astype(np.int32)
+    given[3, 1:] = -1
+    return {"given": given, "n_links": 2, "threads": 2}
+
+
+def dense_descent() -> Arguments:
+    return {"lists": _core.InvertedLists(**inverted_lists())} | _given()
+
+
+def sparse_descent() -> Arguments:
+    order = {"order": np.arange(N, dtype=np.int32)[::-1].copy()}
+    return _points(True) | _levels(True) | order | _given()
+
+
+def _descent(as_sparse: bool) -> Any:
+    return _core.SparseDescent(**sparse_descent()) if as_sparse else _core.DenseDescent(**dense_descent())
+
+
+def descent_join() -> Arguments:
+    return {"first": 0, "last": N, "threads": 2}
+
+
+def descent_read() -> Arguments:
+    lists = {"index": np.empty((N, K), np.int32), "estimate": np.empty((N, K))}
+    return {"chosen": np.arange(N, dtype=np.int32)} | lists | {"threads": 2}
+
+
+def _linked(as_sparse: bool) -> Any:
+    descent = _descent(as_sparse)
+    descent.link(2)
+    return descent
+
+
+def _descent_calls(name: str, as_sparse: bool) -> dict[str, Call]:
+    """Its methods."""
+    return {
+        f"{name}.link": Call(lambda **given: _descent(as_sparse).link(**given), lambda: {"threads": 2}),
+        f"{name}.join": Call(lambda **given: _linked(as_sparse).join(**given), descent_join),
+        f"{name}.read": Call(lambda **given: _descent(as_sparse).read(**given), descent_read),
+    }
+
+
+def postings() -> Arguments:
+    return _points(True) | {"w": _levels(True)["w"], "threads": 2}
+
+
+def postings_search() -> Arguments:
+    rows = {name: value for name, value in _points(True).items() if name not in ("h", "d")}
+    queries = rows | {"u": _levels(True)["u"], "own": np.full(N, -1, np.int32)}
+    effort = {"chosen": np.arange(N, dtype=np.int32), "n_postings": 20, "rerank": 5}
+    return queries | effort | _lists() | {"threads": 2}
+
+
+def search_postings(**arguments: Any) -> None:
+    _core.Postings(**postings()).search(**arguments)
+
+
+def compare_chunks() -> Arguments:
+    return _points(True) | _levels(True) | _chunks() | _lists() | {"threads": 2}
+
+
+def rerank() -> Arguments:
+    candidates = np.stack([np.roll(np.arange(N), s) for s in range(1, CANDIDATES + 1)], axis=1)
+    found = {"candidates": candidates.astype(np.int32), "estimates": np.zeros((N, CANDIDATES))}
+    return _points(False) | _levels(False) | found | {"is_bound": True} | _lists() | {"threads": 2}
 
 
 def _both(run: Callable[..., Any], arguments: Callable[[bool], Arguments]) -> dict[str, Call]:
@@ -565,17 +574,15 @@ CALLS: dict[str, Call] = {
     "pre_order": Call(_core.pre_order, pre_order),
     "dense_group_means": Call(_core.dense_group_means, dense_group_means),
     "group_means": Call(_core.group_means, group_means),
-    **_both(_core.chunk_neighbors, chunk_neighbors),
-    "join_neighbors": Call(_core.join_neighbors, join_neighbors),
-    "posting_neighbors": Call(_core.posting_neighbors, posting_neighbors),
-    "rank_exactly": Call(_core.rank_exactly, rank_exactly),
-    "Cells": Call(_core.Cells, cells),
-    "Cells.search": Call(search_cells, cells_search),
-    "Cells.begin": Call(begin_lists, cells_begin),
-    "Cells.lists": Call(make_lists, cells_lists),
-    "CellLists.link": Call(link_lists, lambda: {"threads": 2}),
-    "CellLists.join": Call(join_lists, lists_join),
-    "CellLists.read": Call(read_lists, lists_read),
-    "CellLists.rank": Call(rank_lists, lists_rank),
-    "Cells.search_rows": Call(search_rows, cells_search_rows),
+    "InvertedLists": Call(_core.InvertedLists, inverted_lists),
+    "InvertedLists.search": Call(search_lists, lists_search),
+    "InvertedLists.candidates": Call(list_candidates, lists_candidates),
+    "DenseDescent": Call(_core.DenseDescent, dense_descent),
+    **_descent_calls("DenseDescent", False),
+    "SparseDescent": Call(_core.SparseDescent, sparse_descent),
+    **_descent_calls("SparseDescent", True),
+    "Postings": Call(_core.Postings, postings),
+    "Postings.search": Call(search_postings, postings_search),
+    "compare_chunks": Call(_core.compare_chunks, compare_chunks),
+    "rerank": Call(_core.rerank, rerank),
 }

@@ -5,16 +5,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bvdt.lifting import lift
-from bvdt.neighbors import Recall, joined_lists, nearest_centres
+from bvdt.neighbors import NeighborIndex, joined_lists
 from helpers.engine_cases import DIVERGENCES, random_data
 
 pytestmark = pytest.mark.kernel
 
 
 def exact(lifted, k):
-    *lists, recall = nearest_centres(lifted, k, np.random.default_rng(0))
-    assert recall == Recall.exact()
-    return lists
+    return NeighborIndex.build(lifted).knn_graph(k)
 
 
 @pytest.mark.parametrize("as_sparse", [False, True])

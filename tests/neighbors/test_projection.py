@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bvdt import _core
 from bvdt.lifting import lift
-from bvdt.neighbors.cells import CellIndex, ranked_again
-from bvdt.neighbors.dial import Space, Truth, choose_space
-from bvdt.neighbors.exact import exact_lists
-from bvdt.neighbors.projection import Estimates, Growing, principal
+from bvdt.neighbors import IndexParams, NeighborIndex, SearchParams
+from bvdt.neighbors.autotune import GroundTruth, choose_directions
+from bvdt.neighbors.exact import exact_lists, reranked
+from bvdt.neighbors.ivf import InvertedLists
+from bvdt.neighbors.projection import Projection, principal
 from helpers.engine_cases import DIVERGENCES, random_lifted
 
 
@@ -20,18 +20,13 @@ def images(n, d, seed=0):
     return (rng.normal(size=(n, d)) * np.exp(-np.arange(d) / 12)) @ turn + rng.normal(size=d)
 
 
-def space_of(lifted, r, seed=0):
-    growing = Growing(principal(lifted, r, np.random.default_rng(seed)), lifted)
-    return Space(growing, r, Estimates(growing, r))
-
-
 def test_no_squared_distance_is_below_its_estimate():
     lifted = lift(images(300, 40), "squared_euclidean")
     everything = np.arange(300)
     exact = lifted.divergences(everything, everything)
     last = np.inf
-    for r in (3, 10, 25, 39):
-        projected = principal(lifted, r, np.random.default_rng(0))(lifted)
+    for r in (3, 10, 15, 20):
+        projected = principal(lifted, 0).leading(r)(lifted)
         estimate = projected.divergences(everything, everything)
         assert (estimate <= exact * (1 + 1e-9) + 1e-12).all()
         assert (exact - estimate).mean() < last
@@ -39,97 +34,95 @@ def test_no_squared_distance_is_below_its_estimate():
 
 
 @pytest.mark.parametrize("divergence", DIVERGENCES)
-def test_a_projection_in_steps_is_that_at_once(divergence):
-    lifted = random_lifted(divergence, 60, np.random.default_rng(1))
-    d = lifted.n_features
-    whole = principal(lifted, d - 1, np.random.default_rng(0))
-    growing = Growing(whole, lifted)
-    for r in (1, 2, d - 1):
-        leading, points = growing.points(r)
-        at_once = whole.leading(r)(lifted)
-        assert leading.directions.shape == (d, r)
+def test_a_projection_shortened_is_that_along_the_leading_directions(divergence):
+    lifted = random_lifted(divergence, 60, np.random.default_rng(1), n_features=12)
+    whole = principal(lifted, 0)
+    for r in (1, 2, 6):
+        shortened, at_once = whole.shortened(whole(lifted), r), whole.leading(r)(lifted)
         for name in ("X", "H", "u", "w"):
-            assert_allclose(getattr(points, name), getattr(at_once, name), rtol=1e-9, atol=1e-12)
+            assert_allclose(getattr(shortened, name), getattr(at_once, name), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("is_bound", [False, True])
+@pytest.mark.parametrize("divergence", ["squared_euclidean", "gid"])
+def test_all_directions_keep_every_divergence(divergence):
+    lifted = random_lifted(divergence, 60, np.random.default_rng(0), n_features=7)
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(7, 7)))[0]
+    share = 1.0 if divergence == "squared_euclidean" else 0.5
+    projected = Projection(turn, lifted.X.mean(axis=0), lifted.H.mean(axis=0), share)(lifted)
+    some, d = slice(0, 20), lifted.divergences(slice(0, 20), slice(None))
+    assert_allclose(projected.divergences(some, slice(None)), d, rtol=1e-8, atol=1e-9)
+
+
+def test_the_leading_directions_are_the_principal_components():
+    rng = np.random.default_rng(0)
+    turn = np.linalg.qr(rng.normal(size=(90, 90)))[0]
+    X = rng.normal(size=(500, 90)) * np.r_[10.0, 8, 6, np.full(87, 0.1)] @ turn
+    found = principal(lift(X, "squared_euclidean"), 0).leading(3).directions
+    assert_allclose(np.linalg.svd(turn[:3] @ found)[1], 1, atol=1e-3)
+
+
 @pytest.mark.parametrize("n_features", [1, 7, 40])
-def test_lists_ranked_again_are_those_of_the_slow_way(n_features, is_bound):
+def test_candidates_are_reranked_as_in_the_slow_way(n_features):
     rng = np.random.default_rng(2)
     lifted = lift(rng.normal(size=(90, n_features)), "squared_euclidean")
     found = np.argsort(rng.random((90, 90)), axis=1)[:, :23].astype(np.int32)
     found[5, 3:] = -1
-    estimate = np.where(found < 0, np.inf, 0.9 * lifted.divergences(np.arange(90), np.arange(90))[
-        np.arange(90)[:, None], found
-    ])  # fmt: skip
+    every = np.arange(90)
+    estimate = np.where(found < 0, np.inf, 0.9 * lifted.divergences(every, every)[every[:, None], found])
     order = np.argsort(estimate, axis=1)
     found, estimate = (np.take_along_axis(part, order, 1) for part in (found, estimate))
-    index, divergence = np.full((90, 6), -1, np.int32), np.full((90, 6), np.inf)
-    arrays = (lifted.X, lifted.H, lifted.u, lifted.w, rng.permutation(90).astype(np.int32))
-    _core.rank_exactly(*arrays, found, estimate, is_bound, index, divergence, 2)
-    slow = ranked_again(lifted, lifted, found, 6, 1)
-    assert_array_equal(index[:5], slow[0][:5])
-    assert_array_equal(index[6:], slow[0][6:])
-    assert_allclose(divergence, slow[1], rtol=1e-12, atol=1e-12)
+    lists = InvertedLists.build(lifted, IndexParams(), 2)
+    fast, slow = lists.reranked(every, found, estimate, 6), reranked(lifted, lifted, found, 6, 1)
+    assert_array_equal(fast[0][:5], slow[0][:5])
+    assert_array_equal(fast[0][6:], slow[0][6:])
+    assert_allclose(fast[1], slow[1], rtol=1e-12, atol=1e-12)
 
 
-def test_ranks_are_how_many_the_estimate_puts_before():
-    lifted = lift(images(400, 30), "squared_euclidean")
-    rows = np.arange(0, 400, 9)
-    truth = Truth(rows, *exact_lists(lifted, lifted, 5, rows, rows))
-    space = space_of(lifted, 8)
-    estimate = space.growing.points(8)[1].divergences(rows, np.arange(400))
-    estimate[np.arange(len(rows)), rows] = np.inf
-    true = np.take_along_axis(estimate, truth.indices.astype(int), 1)
-    slow = (estimate[:, None, :] < true[:, :, None]).sum(axis=2)
-    assert (space.ranks(truth) == slow).mean() > 0.99  # but for single precision
-
-
-@pytest.mark.parametrize("r", [2, 12])
+@pytest.mark.parametrize("n_directions", [2, 12])
 @pytest.mark.parametrize("far", [0.0, 1e6])
-def test_lists_by_bounds_are_exact(r, far):
+def test_ground_truth_by_estimates_is_exact(n_directions, far):
     X = images(4000, 30)
     X[0] += far
     lifted = lift(X, "squared_euclidean")
-    space = space_of(lifted, r)
-    index = space.indexed(np.random.default_rng(0), 2)
-    truth = Truth.by_bounds(index, 9, np.random.default_rng(3))
+    lists = InvertedLists.build(lifted, IndexParams("ivf", n_directions), 2)
+    truth = GroundTruth.by_lists(lists, 9, np.random.default_rng(3))
     slow = exact_lists(lifted, lifted, 9, truth.rows, truth.rows)
     assert_allclose(truth.divergences, slow[1], rtol=1e-9, atol=1e-12)
     assert (truth.indices == slow[0]).mean() > 0.999
-    estimate = space.growing.points(r)[1].divergences(truth.rows, np.arange(4000))
+    estimate = lists.compared.divergences(truth.rows, np.arange(4000))
     estimate[np.arange(len(truth.rows)), truth.rows] = np.inf
     true = np.take_along_axis(estimate, truth.indices.astype(int), 1)
-    ranks = np.minimum((estimate[:, None, :] < true[:, :, None]).sum(axis=2), 1000)  # as long as lists are
-    assert (truth.ranks == ranks).mean() > 0.99  # but for rounding
+    ranks = (estimate[:, None, :] < true[:, :, None]).sum(axis=2)
+    listed = truth.ranks < 4000
+    assert (truth.ranks[listed] == ranks[listed]).mean() > 0.99  # but for rounding
+    assert (ranks[~listed] >= 999).all()
 
 
-def test_a_search_for_long_lists_is_exact_through_all_cells():
+def test_long_lists_through_all_inverted_lists_are_exact():
     lifted = lift(images(1500, 6), "squared_euclidean")
-    index = CellIndex.of(lifted, None, np.random.default_rng(0), 2)
+    index = NeighborIndex.build(lifted, IndexParams("ivf"))
     for k in (31, 33, 80):
-        found = index.compare_all(k, 1500)
+        found = index.knn_graph(k, SearchParams(1500))
         slow = exact_lists(lifted, lifted, k, np.arange(1500))
         assert_array_equal(found[0], slow[0])
         assert_allclose(found[1], slow[1], rtol=1e-9, atol=1e-12)
 
 
 def test_points_that_few_directions_tell_apart_are_compared_in_few():
-    lifted = lift(images(5000, 150), "squared_euclidean")
-    rng = np.random.default_rng(0)
-    space = choose_space(lifted, Truth.of_few(lifted, 10, rng), 0.95, rng)
-    assert space is not None
-    assert space.directions <= 63
-    spread = lift(np.random.default_rng(0).normal(size=(4000, 150)), "squared_euclidean")
-    assert choose_space(spread, Truth.of_few(spread, 10, rng), 0.95, rng) is None
+    def chosen(X):
+        lifted = lift(X, "squared_euclidean")
+        return choose_directions(lifted, principal(lifted, 0), 10, 0.95, np.random.default_rng(0))
+
+    assert 0 < chosen(images(5000, 150)) <= 63
+    assert chosen(np.random.default_rng(0).normal(size=(4000, 150))) == 0
 
 
 @pytest.mark.parametrize("rank", [400, 40])
 def test_directions_of_many_columns_are_orthonormal_and_lead(rank):
     rng = np.random.default_rng(4)
     X = images(2000, 400)[:, :rank] @ rng.normal(size=(rank, 400))
-    found = principal(lift(X, "squared_euclidean"), 60, np.random.default_rng(0))
-    assert_allclose(found.directions.T @ found.directions, np.eye(60), atol=1e-9)
+    found = principal(lift(X, "squared_euclidean"), 0).leading(min(rank, 60))
+    assert_allclose(found.directions.T @ found.directions, np.eye(min(rank, 60)), atol=1e-9)
     centred = X - X.mean(axis=0)
     exact = np.linalg.svd(centred, full_matrices=False)[2][:20].T
     kept, best = (np.square(centred @ part).sum() for part in (found.directions[:, :20], exact))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bvdt.neighbors.recall import Recall, count_hits, sure_share, surely
+from bvdt.neighbors.recall import Recall, count_hits, recall_lower_bound, sure_share
 
 
 def test_exact_lists_hit_everything():
@@ -34,7 +34,7 @@ def test_the_interval_covers(share, alike):
         hits = rng.binomial(k, rate)
         reached = Recall.of(hits, k)
         inside += reached.low <= share <= reached.high
-        below += surely(hits, k) <= share
+        below += recall_lower_bound(hits, k) <= share
         assert reached.low <= reached.estimate <= reached.high
     assert inside / runs > 0.93
     assert below / runs > 0.93
@@ -58,4 +58,4 @@ def test_a_sure_share_is_about_what_rows_must_show(recall):
     rng = np.random.default_rng(0)
     hits = 15 - np.where(rng.random(256) < (1 - share) * 5, 3, 0)  # misses come three at a time
     assert recall < share < 1
-    assert abs(surely(hits, 15) - recall) < 0.3 * (1 - recall)
+    assert abs(recall_lower_bound(hits, 15) - recall) < 0.3 * (1 - recall)

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from scipy.cluster.hierarchy import linkage
 
 import bvdt
-import bvdt.operators.extended
 from bvdt import TransitionOperator
 from bvdt.lifting import row_hashes
 from bvdt.operators.single_tree import row_values
@@ -22,13 +20,7 @@ def operator(divergence="gid", n_points=200, as_sparse=False, seed=0):
     return X, bvdt.transition_matrix(X, divergence, tree=tree, smoothing=smoothing, bandwidth=0.5)
 
 
-@pytest.fixture(params=[8, 256], ids=["small nodes", "one scan"])
-def _scanned(request, monkeypatch):
-    monkeypatch.setattr(bvdt.operators.extended, "SCANNED", request.param)
-
-
 @pytest.mark.kernel
-@pytest.mark.usefixtures("_scanned")
 @pytest.mark.parametrize("as_sparse", [False, True])
 @pytest.mark.parametrize("divergence", DIVERGENCES)
 def test_training_points_find_themselves(divergence, as_sparse):
@@ -37,14 +29,13 @@ def test_training_points_find_themselves(divergence, as_sparse):
     X, op = operator(divergence, as_sparse=as_sparse)
     new = op.extend(X)
     first = np.unique(row_hashes(op.lifted), return_inverse=True)[1]
-    assert_array_equal(first[new.twin], first)
+    assert_array_equal(first[new.nearest], first)
     for i in (0, 17):
-        row, own = new.row(i), op.row(int(new.twin[i]))
-        rest = np.arange(len(row)) != new.twin[i]
-        assert_allclose(row[rest], own[rest] * (1 - row[new.twin[i]]), rtol=1e-12)
+        row, own = new.row(i), op.row(int(new.nearest[i]))
+        rest = np.arange(len(row)) != new.nearest[i]
+        assert_allclose(row[rest], own[rest] * (1 - row[new.nearest[i]]), rtol=1e-12)
 
 
-@pytest.mark.usefixtures("_scanned")
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_rows_products_and_sums(as_sparse):
     _, op = operator(as_sparse=as_sparse)
@@ -63,27 +54,15 @@ def test_rows_products_and_sums(as_sparse):
     assert repr(new) == "ExtendedOperator(n_new=30, n_points=200, dtype=float64)"
 
 
-def test_one_scan_finds_the_nearest_point_and_its_weight():
+def test_the_nearest_point_and_its_weight():
     _, op = operator()
     X_new = random_data("gid", 20, np.random.default_rng(1))
     new = op.extend(X_new)
     lifted = op.lifted.lifting.transform(X_new)
     d = lifted.u[:, None] + op.lifted.w - lifted.X @ op.lifted.H.T
-    assert_array_equal(new.twin, d.argmin(axis=1))
+    assert_array_equal(new.nearest, d.argmin(axis=1))
     near = np.exp(-d.min(axis=1) / op.bandwidth)
-    assert_allclose(new.weight, near / (near + np.exp(row_values(op)[new.twin])), rtol=1e-9)
-
-
-def test_descent_finds_near_points(monkeypatch):
-    """On clustered data a descent to small nodes ends in the right cluster."""
-    rng = np.random.default_rng(0)
-    centres = 20 * rng.random((10, 5)) + 1
-    labels = rng.integers(10, size=600)
-    X = rng.gamma(50, centres[labels] / 50)
-    monkeypatch.setattr(bvdt.operators.extended, "SCANNED", 16)
-    tree = bvdt.Tree.from_linkage(linkage(np.sqrt(X[:500]), "ward"))
-    new = bvdt.transition_matrix(X[:500], tree=tree).extend(X[500:])
-    assert (labels[:500][new.twin] == labels[500:]).mean() > 0.95
+    assert_allclose(new.weight, near / (near + np.exp(row_values(op)[new.nearest])), rtol=1e-9)
 
 
 def test_far_and_wrong_queries():
@@ -98,19 +77,3 @@ def test_far_and_wrong_queries():
     bare = type(lifted)(lifted.u, lifted.w, lifted.X, lifted.H)
     with pytest.raises(ValueError, match="divergence"):
         TransitionOperator(bare, random_tree(5, rng)).extend(np.ones((1, 4)))
-
-
-def test_descent_on_text(data_folder, monkeypatch):
-    """Sports articles: most queries find their nearest of 600 training articles through nodes of 64."""
-    with np.load(data_folder / "bbcsport.npz") as file:
-        arrays = file["data"].astype(float), file["indices"].astype(np.int32), file["indptr"]
-        X = sparse.csr_array(arrays, shape=tuple(file["shape"]))
-    X = X[np.random.default_rng(0).permutation(X.shape[0])]
-    monkeypatch.setattr(bvdt.operators.extended, "SCANNED", 64)
-    op = bvdt.transition_matrix(X[:600], tree="ward", random_state=0)
-    new = op.extend(X[600:])
-    lifted = op.lifted.lifting.transform(X[600:])
-    d = lifted.u[:, None] + op.lifted.w - (lifted.X @ op.lifted.H.T).toarray()
-    nearer = (d < d[np.arange(len(d)), new.twin][:, None] - 1e-9).sum(axis=1)
-    assert np.median(nearer) == 0
-    assert np.quantile(nearer, 0.9) < 20

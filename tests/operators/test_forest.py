@@ -87,7 +87,7 @@ def test_weighted_mean_of_the_members():
 
 @pytest.mark.parametrize("near", [0, 5])
 def test_threads_and_seeds(near, monkeypatch):
-    monkeypatch.setattr(bvdt.neighbors.search, "ALL_PAIRS", 50)
+    monkeypatch.setattr(bvdt.neighbors.index, "ALL_PAIRS", 50)
     one, two = (forest(near=near, n_points=300, n_jobs=jobs)[1] for jobs in (1, 2))
     v = np.random.default_rng(0).random((300, 4))
     assert_array_equal(one @ v, two @ v)
@@ -132,7 +132,7 @@ def test_save_and_load(tmp_path, near, blocks):
     assert other.lower_bound == op.lower_bound
     assert other.quality(10, 0) == op.quality(10, 0)
     assert_array_equal(other.add_trees(1).toarray(), op.add_trees(1).toarray())
-    assert_array_equal(other.extend(X).twin, op.extend(X).twin)
+    assert_array_equal(other.extend(X).nearest, op.extend(X).nearest)
     assert repr(other) == repr(op)
 
 
@@ -140,7 +140,7 @@ def test_save_and_load(tmp_path, near, blocks):
 def test_extension(near):
     X, op = forest(near=near, n_points=80)
     new = op.extend(X[:7])
-    assert_array_equal(new.twin, np.arange(7))
+    assert_array_equal(new.nearest, np.arange(7))
     other = op.extend(random_data("gid", 9, np.random.default_rng(3)))
     dense = other.toarray()
     assert_allclose(dense.sum(axis=1), 1.0, rtol=0, atol=1e-12)

@@ -9,9 +9,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 import bvdt
-from bvdt import _core
 from bvdt.lifting.lifted import lift
-from bvdt.neighbors import nearest_centres
+from bvdt.neighbors import NeighborIndex, SearchParams
 from bvdt.operators.near_field import FALL, SHARE, UNIT, NearField, near_weights
 from helpers.engine_cases import DIVERGENCES, random_data, random_lifted
 
@@ -44,36 +43,11 @@ def test_one_chunk_is_exact(divergence, as_sparse):
 
 
 @pytest.mark.kernel
-def test_joining_finds_neighbours_of_neighbours():
-    lifted = random_lifted("gid", 80, np.random.default_rng(0), as_sparse=True)
-    indices, divergences = empty_lists(80, 5)
-    ring = np.stack([np.roll(np.arange(80), 1), np.roll(np.arange(80), -1)], axis=1).astype(np.int32)
-    visited, before = np.arange(80, dtype=np.int32), np.empty((0, 2), np.int32)
-    _core.join_neighbors(*lifted.arrays, lifted.u, lifted.w, ring, before, visited, indices, divergences, 2)
-    d = lifted.divergences(slice(None), slice(None))
-    for i in (0, 40, 79):
-        met = np.array([(i + step) % 80 for step in (-2, -1, 1, 2)])  # a link, and what it links to
-        by_divergence = met[np.argsort(d[i, met])]
-        assert_array_equal(indices[i], [*by_divergence, -1])
-        assert_allclose(divergences[i, :4], d[i, by_divergence], rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.kernel
-def test_what_the_pass_before_has_met_is_not_met_again():
-    lifted = random_lifted("gid", 80, np.random.default_rng(0), as_sparse=True)
-    ring = np.stack([np.roll(np.arange(80), 1), np.roll(np.arange(80), -1)], axis=1).astype(np.int32)
-    visited = np.arange(80, dtype=np.int32)
-    indices, divergences = empty_lists(80, 5)
-    _core.join_neighbors(*lifted.arrays, lifted.u, lifted.w, ring, ring, visited, indices, divergences, 2)
-    assert (indices[:, 2:] == -1).all()  # links themselves are offered, ways over two old links are not
-
-
-@pytest.mark.kernel
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_large_data_find_most_and_threads_do_not_matter(as_sparse, monkeypatch):
-    monkeypatch.setattr(bvdt.neighbors.search, "ALL_PAIRS", 100)
-    monkeypatch.setattr(bvdt.neighbors.chunks, "CHUNK", 100)
-    monkeypatch.setattr(bvdt.neighbors.cells, "CELL", 30)
+    monkeypatch.setattr(bvdt.neighbors.index, "ALL_PAIRS", 100)
+    monkeypatch.setattr(bvdt.neighbors.postings, "CHUNK", 100)
+    monkeypatch.setattr(bvdt.neighbors.ivf, "LIST_SIZE", 30)
     lifted = random_lifted("gid", 600, np.random.default_rng(0), n_features=6, as_sparse=as_sparse)
     one, two = (NearField.of(lifted, 8, np.random.default_rng(0), jobs) for jobs in (1, 2))
     assert_array_equal(one.indices, two.indices)
@@ -83,31 +57,23 @@ def test_large_data_find_most_and_threads_do_not_matter(as_sparse, monkeypatch):
     assert (one.divergences <= d[:, -1:] * (1 + 1e-9) + 1e-9).mean() > 0.9
 
 
-def cut(n_points, size, rng):
-    """Cells of random points, the last one smaller."""
-    order = rng.permutation(n_points).astype(np.int32)
-    return order, np.append(np.arange(0, n_points, size), n_points)
-
-
 @pytest.mark.kernel
 @pytest.mark.parametrize(
     ("divergence", "scale"),
     [*((d, 1.0) for d in DIVERGENCES), ("squared_euclidean", 1e-12), ("squared_euclidean", 1e25)],
 )
-def test_cells_compared_with_all_are_exact(divergence, scale):
-    """Random cells, so that every part of the divergence in cells.cpp matters; scales beyond a float's."""
+def test_inverted_lists_that_are_all_probed_are_exact(divergence, scale):
+    """Random lists, so that every part of the divergence in ivf.hpp matters; scales beyond a float's."""
     rng = np.random.default_rng(0)
     if scale == 1:
         lifted = random_lifted(divergence, 150, rng, n_features=8)
     else:
         lifted = lift(scale * rng.normal(size=(150, 8)), divergence)
-    indices, divergences = empty_lists(150, 7)
-    cells = _core.Cells(lifted.X, lifted.H, lifted.u, lifted.w, *cut(150, 37, rng), 2)
-    cells.search(0, 3, 150, indices, divergences, 2)
-    assert (indices[:, 0] < 0).sum() == 2 + 37  # cells 3 and 4 are yet to come
-    cells.search(3, 5, 150, indices, divergences, 2)
+    order, bounds = rng.permutation(150).astype(np.int32), np.append(np.arange(0, 150, 37), 150)
+    lists = bvdt.neighbors.ivf.InvertedLists._packed(lifted, None, lifted, order, bounds, 2)
+    indices, divergences = lists.knn_graph(7, SearchParams(150))
     _, d = true_neighbors(lifted, 7)
-    assert_allclose(divergences / scale**2, d / scale**2, rtol=1e-5, atol=1e-6)  # near ties, as above
+    assert_allclose(divergences / scale**2, d / scale**2, rtol=1e-9, atol=1e-12)
     chosen = np.take_along_axis(lifted.divergences(slice(None), slice(None)), indices, axis=1)
     assert_allclose(divergences, chosen, rtol=1e-9, atol=1e-9 * scale**2)
     assert (np.diff(divergences, axis=1) >= 0).all()
@@ -116,16 +82,14 @@ def test_cells_compared_with_all_are_exact(divergence, scale):
 
 
 @pytest.mark.kernel
-def test_a_point_is_compared_with_the_nearest_cells():
-    """Four far groups as cells: with pairs for one of them, each point finds its own group's points alone."""
+def test_a_point_probes_the_nearest_lists():
+    """Four far groups as lists: with candidates for one of them, each point finds its own group's alone."""
     rng = np.random.default_rng(0)
     group = np.repeat(np.arange(4), 20)
     lifted = lift(rng.normal(size=(80, 3)) + 1e4 * group[:, None], "squared_euclidean")
-    bounds = np.array([0, 20, 40, 60, 80])
-    indices, divergences = empty_lists(80, 19)
-    _core.Cells(lifted.X, lifted.H, lifted.u, lifted.w, np.arange(80, dtype=np.int32), bounds, 1).search(
-        0, 4, 20, indices, divergences, 1
-    )
+    order, bounds = np.arange(80, dtype=np.int32), np.array([0, 20, 40, 60, 80])
+    lists = bvdt.neighbors.ivf.InvertedLists._packed(lifted, None, lifted, order, bounds, 1)
+    indices, divergences = lists.knn_graph(19, SearchParams(20))
     assert (group[indices] == group[:, None]).all()
     true, d = true_neighbors(lifted, 19)
     assert_allclose(divergences, d, rtol=0, atol=1e-5)  # the groups' distance, squared, takes eight digits
@@ -133,7 +97,7 @@ def test_a_point_is_compared_with_the_nearest_cells():
 
 
 def test_equal_points_beyond_one_chunk(monkeypatch):
-    monkeypatch.setattr(bvdt.neighbors.search, "ALL_PAIRS", 100)
+    monkeypatch.setattr(bvdt.neighbors.index, "ALL_PAIRS", 100)
     near = NearField.of(lift(np.ones((500, 3)), "squared_euclidean"), 4, np.random.default_rng(0))
     assert_array_equal(near.divergences, 0.0)
     assert (near.indices >= 0).all()
@@ -147,7 +111,7 @@ def test_divergences_are_found_again(name, monkeypatch):
     monkeypatch.setattr(bvdt.operators.near_field, "_ROWS", 7)
     lifted = random_lifted(name, 60, np.random.default_rng(3))
     near = NearField.of(lifted, 5, np.random.default_rng(0))
-    indices, divergences, _ = nearest_centres(lifted, 5, np.random.default_rng(0))
+    indices, divergences = NeighborIndex.build(lifted).knn_graph(5)
     assert near.given is None
     assert_array_equal(near.indices, indices)
     assert_allclose(near.divergences, divergences, rtol=1e-12, atol=1e-13)

@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import bvdt
-import bvdt.operators.extended
 from helpers.engine_cases import DIVERGENCES, random_data
 
 
@@ -44,9 +43,10 @@ def test_where_all_are_read_they_are_the_nearest(divergence, as_sparse, options)
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("options", [{"near": 10}, {"n_trees": 2}])
-def test_most_are_found_where_few_are_read(options, monkeypatch):
+def test_most_are_found_where_few_are_compared(options, monkeypatch):
     """The divergences are those of the points named, and most of the true ones are among them."""
-    monkeypatch.setattr(bvdt.operators.extended, "SCANNED", 16)
+    monkeypatch.setattr(bvdt.neighbors.index, "ALL_PAIRS", 100)
+    monkeypatch.setattr(bvdt.neighbors.ivf, "LIST_SIZE", 25)
     X = np.random.default_rng(0).normal(size=(1300, 3))
     op = bvdt.transition_matrix(X[:1200], "squared_euclidean", random_state=0, **options)
     index, d = op.nearest(X[1200:], 10)
@@ -59,15 +59,31 @@ def test_most_are_found_where_few_are_read(options, monkeypatch):
     assert_array_equal(op.nearest(X[:50], 1)[0][:, 0], np.arange(50))
 
 
-def test_fewer_than_asked_for(monkeypatch):
-    monkeypatch.setattr(bvdt.operators.extended, "SCANNED", 4)
-    monkeypatch.setattr(bvdt.operators.extended, "BEAM", 1)
+def test_a_number_of_neighbors_that_is_none():
     X = np.random.default_rng(0).normal(size=(60, 2))
     op = bvdt.transition_matrix(X, "squared_euclidean", random_state=0)
-    index, d = op.nearest(X[:5] + 0.01, 20)
-    assert ((index == -1) == np.isinf(d)).all()
-    assert (index[:, -1] == -1).all()
-    assert (index[:, 0] >= 0).all()
     for k in (0, 61):
         with pytest.raises(ValueError, match="k needs an integer from 1 to 60"):
             op.nearest(X[:1], k)
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_an_operator_keeps_the_index_of_its_near_field(as_sparse):
+    X = random_data("gid", 200, np.random.default_rng(0), as_sparse=as_sparse)
+    op = bvdt.transition_matrix(X, near=5, random_state=0)
+    assert op.index is op.index
+    assert op.index._strategy is op.near.index._strategy
+    tree = bvdt.transition_matrix(X, random_state=0)
+    assert tree.index is tree.index
+    assert_array_equal(op.nearest(X[:9], 4)[0], tree.nearest(X[:9], 4)[0])
+
+
+def test_a_sparse_query_that_shares_few_features_has_neighbors_all_the_same(monkeypatch):
+    monkeypatch.setattr(bvdt.neighbors.index, "ALL_PAIRS", 10)
+    X = sparse.csr_array(np.eye(40, 45) + np.eye(40, 45, 1))
+    op = bvdt.transition_matrix(X, "squared_euclidean", random_state=0)
+    Q = sparse.csr_array(np.vstack([np.zeros(45), np.eye(45)[44], np.eye(45)[3]]))
+    index, d = op.nearest(Q, 6)
+    assert_allclose(d, np.sort(all_divergences(op, Q), axis=1)[:, :6], atol=1e-12)
+    assert (index >= 0).all()
+    assert_allclose((op.extend(Q) @ np.ones(40)), 1.0)

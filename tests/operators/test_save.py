@@ -42,7 +42,7 @@ def test_everything_works_after_loading(tmp_path, divergence, as_sparse, blocks)
     assert other.lower_bound == op.lower_bound
     assert_array_equal(other.refine(300).partition.q, op.refine(300).partition.q)
     assert other.quality(10, 0) == op.quality(10, 0)
-    assert_array_equal(other.extend(X).twin, op.extend(X).twin)
+    assert_array_equal(other.extend(X).nearest, op.extend(X).nearest)
     assert other.likelihood_bound == op.likelihood_bound
 
 
@@ -55,7 +55,7 @@ def test_custom_phi_is_said_to_be_missing(tmp_path):
     with pytest.raises(ValueError, match="divergence="):
         other.extend(X)
     again = bvdt.load(tmp_path / "a", divergence=phi)
-    assert_array_equal(again.extend(X).twin, op.extend(X).twin)
+    assert_array_equal(again.extend(X).nearest, op.extend(X).nearest)
 
 
 def test_bad_files(tmp_path):

@@ -14,7 +14,7 @@ from scipy.spatial.distance import squareform
 
 from bvdt import Tree, _core
 from bvdt.lifting.lifted import lift
-from bvdt.neighbors import nearest_centres
+from bvdt.neighbors import NeighborIndex
 from bvdt.tree import ward_tree
 from bvdt.tree.balance import limit_depth
 from bvdt.tree.chunking import Clusters, split, split_levels
@@ -140,7 +140,7 @@ def _compare_with_known(d, kind):
     lifted = lift(X, "squared_euclidean")
     expected = ward_tree(lifted)
     for k in (1, 10, 50):
-        near = nearest_centres(lifted, k, rng, 1)[:2]
+        near = NeighborIndex.build(lifted).knn_graph(k)
         found = ward_tree(lifted, nearest=near)
         np.testing.assert_array_equal(found.order, expected.order)
         np.testing.assert_array_equal(found.size, expected.size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterator
 from tokenize import TokenError
 from typing import Any
 
@@ -18,6 +19,15 @@ Mask = NDArray[np.bool_]
 # As ``numpy.load`` tells of a header that it cannot read, besides ValueError, and zipfile of a member with a
 # password.
 UNREADABLE = (SyntaxError, TokenError, RecursionError, OverflowError, RuntimeError, NotImplementedError)
+
+
+BATCH = 1 << 20  # values handled at once, where all of them would take memory
+
+
+def batches(n: int, width: int, first: int = 0) -> Iterator[slice]:
+    """Slices of first … first + n − 1, of about ``BATCH`` values in rows of that width."""
+    step = max(1, BATCH // max(width, 1))
+    return (slice(start, min(start + step, first + n)) for start in range(first, first + n, step))
 
 
 def checked_integer(value: Any, name: str, least: int | None = None, most: int | None = None) -> int:

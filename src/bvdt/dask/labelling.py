@@ -188,7 +188,7 @@ class LabelPropagation:
             raise ValueError("LabelPropagation needs fit before predict; it was not called")
         shards = self.operator_.shards
         executor, new = shards.executor, slabs_of(X, shards.executor)
-        slabs = new_distributions(shards, self._distributions, new.parts, self.operator_.bandwidth)
+        slabs = new_distributions(shards, self._distributions, new.parts)
         if classes is None:
             return as_dask_array(executor, slabs, new.lengths, len(self.classes_), np.float64)
         slabs = executor.map("classes", best_names, slabs, [executor.put(classes)] * len(slabs))

@@ -63,6 +63,8 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             if neighbors is not None:
                 arguments |= {"near": 0, "neighbors": neighbors}
             self.operator_ = transition_matrix(X, recall=self._recall_for(X), **arguments)
+            if getattr(self, "recall", None) is not None and neighbors is None:
+                self.recall_ = self.operator_.near.recall
             return self.operator_
         self.operator_ = as_square(operator)
         warn_of_distances(self.operator_)

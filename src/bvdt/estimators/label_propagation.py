@@ -115,6 +115,9 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         The alpha that was used.
     blend_ : bvdt.blending.Blend
         With a prior and two classes or more: the experts' weights, and each one's accuracy on hidden labels.
+    recall_ : Recall
+        Where ``recall`` was asked for: what the near field's lists reach, with its interval. New points are
+        searched with as much.
     operator_ : WalkOperator
         To be given to ``fit`` for other labels of the same points.
     n_features_in_ : int

@@ -1,4 +1,4 @@
-"""Nearest neighbours by any Bregman divergence, with scikit-learn's contracts (theory: Neighbour search)."""
+"""Nearest neighbors by any Bregman divergence, with scikit-learn's contracts (theory: Neighbor search)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._support.arrays import Float, Int, checked_integer
 from .._support.running import generator
-from ..divergences import NAMES, BregmanDivergence, get
+from ..divergences import BregmanDivergence
 from ..lifting import Lifted, lift
-from ..neighbors import NeighborIndex, Recall, checked_recall, swapped
+from ..neighbors import (
+    NeighborIndex,
+    Recall,
+    Tuned,
+    autotuned,
+    checked_recall,
+    dual_points,
+    ranking_divergence,
+    zeroed,
+)
 from ._base import checked
-
-# scikit-learn's names of distances, with the divergence that ranks alike; its values follow from d.
-_DISTANCES: dict[str, str] = {"euclidean": "squared_euclidean", "sqeuclidean": "squared_euclidean"}
-_ROUNDING = 8 * np.finfo(float).eps  # of u + w, below which a divergence is 0
 
 
 class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -40,18 +45,13 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
             raise ValueError(f'side needs "right" or "left"; got {self.side!r}')
         checked_recall(self.recall)
         X = checked(self, X, reset=True, ensure_min_samples=2)
-        lifted = lift(X, self._divergence(), self.smoothing)
+        lifted = lift(X, ranking_divergence(self.metric), self.smoothing)
         self._lifting = lifted.lifting
         self.n_samples_fit_ = lifted.n_points
-        self._index = self._indexed(self._sided(lifted), min(self._k(None), lifted.n_points - 1))
+        self._tuned = self._autotuned(self._sided(lifted), min(self._k(None), lifted.n_points - 1))
+        self._own: tuple[Int, Float] | None = None
+        self.recall_ = cast(Recall, self._tuned.index.recall)
         return self
-
-    @property
-    def recall_(self) -> Recall:
-        """What lists of new points reach; once those of the fitted points were asked for, what they do."""
-        if not hasattr(self, "_index"):
-            raise AttributeError(f"recall_ needs a fitted {type(self).__name__}; call fit first")
-        return cast(Recall, self._index.recall)  # one was asked for
 
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
@@ -62,9 +62,8 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         found.
         """
         check_is_fitted(self)
-        rows, index, d = self._found(X, self._k(n_neighbors))
-        chosen = index.astype(np.intp)
-        return (self._distances(rows, index, d), chosen) if return_distance else chosen
+        chosen, distances = self._lists(X, self._k(n_neighbors))
+        return (distances, chosen) if return_distance else chosen
 
     def kneighbors_graph(
         self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
@@ -74,49 +73,42 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         return _graph(*self._lists(X, self._k(n_neighbors)), self.n_samples_fit_, mode)
 
     def _lists(self, X: Any, k: int) -> tuple[NDArray[np.intp], Float]:  # (n, k) ×2
-        rows, index, d = self._found(X, k)
-        return index.astype(np.intp), self._distances(rows, index, d)
-
-    def _found(self, X: Any, k: int) -> tuple[Lifted, Int, Float]:  # rows, (n, k) ×2
-        """Whose lists they are, whom they hold, and divergences."""
         most = self.n_samples_fit_ - (X is None)
         if k > most:
             raise ValueError(f"n_neighbors needs at most {most}, the other fitted points; got {k}")
         if X is None:
-            rows = self._index.lifted
-            index, d = self._index_for(k).own_lists()
-            index, d = index[:, :k], d[:, :k]
+            index, d = self._own_lists(k)
         else:
             assert self._lifting is not None
-            rows = self._sided(self._lifting.transform(checked(self, X, reset=False)))
-            index, d = self._index.lists_of(rows, k)
-        return rows, index, d
+            queries = self._sided(self._lifting.transform(checked(self, X, reset=False)))
+            index, d = self._index.search(queries, k)
+        return index.astype(np.intp), self._distances(d)
 
-    def _index_for(self, k: int) -> NeighborIndex:
-        """The fitted index, or one for longer lists."""
-        return self._index if k <= self._index.k else self._indexed(self._index.lifted, k)
+    @property
+    def _index(self) -> NeighborIndex:
+        return self._tuned.index
 
-    def _indexed(self, lifted: Lifted, k: int) -> NeighborIndex:
-        rng = generator(self.random_state)
-        return NeighborIndex(lifted, k, rng, recall=self.recall, n_jobs=self.n_jobs)
+    def _own_lists(self, k: int) -> tuple[Int, Float]:  # (N, k) ×2
+        """Of the fitted points, found once; longer lists need a search of their own."""
+        points = self._index.points
+        if k > self._tuned.k:
+            lists, _ = self._autotuned(points, k).knn_graph()
+            return zeroed(points, points, lists)
+        if self._own is None:  # threads that ask together find the same
+            lists, self.recall_ = self._tuned.knn_graph()
+            self._own = zeroed(points, points, lists)
+        index, d = self._own
+        return index[:, :k], d[:, :k]
 
-    def _divergence(self) -> BregmanDivergence:
-        metric = self.metric
-        if not isinstance(metric, str):
-            return get(metric)
-        names = sorted({*_DISTANCES, *NAMES})
-        if metric not in names:
-            raise ValueError(f"metric needs a divergence or a name of {names}; got {metric!r}")
-        return get(_DISTANCES.get(metric, metric))
+    def _autotuned(self, points: Lifted, k: int) -> Tuned:
+        seed = int(generator(self.random_state).integers(2**63))
+        return autotuned(points, k, self.recall, seed, self.n_jobs)
 
     def _sided(self, lifted: Lifted) -> Lifted:
-        return lifted if self.side == "right" else swapped(lifted)
+        return lifted if self.side == "right" else dual_points(lifted)
 
-    def _distances(self, rows: Lifted, index: Int, d: Float) -> Float:
-        """In the metric's own values; what is no more than rounding is 0."""
-        if self._divergence().name != "squared_euclidean" or rows.is_sparse:  # else from differences
-            scale = np.abs(rows.u)[:, None] + np.abs(self._index.lifted.w[np.maximum(index, 0)])
-            d = np.where(d <= _ROUNDING * scale, 0.0, d)
+    def _distances(self, d: Float) -> Float:
+        """In the metric's own values."""
         if self.metric == "euclidean":
             return np.asarray(np.sqrt(2 * d))
         return np.asarray(2 * d if self.metric == "sqeuclidean" else d)
@@ -127,7 +119,7 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = bool(self._divergence().domain.low >= 0)
+        tags.input_tags.positive_only = bool(ranking_divergence(self.metric).domain.low >= 0)
         return tags
 
 

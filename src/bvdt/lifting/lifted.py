@@ -146,6 +146,12 @@ class Lifted:
             self.n_features,
         )
 
+    def take(self, chosen: Any) -> Lifted:
+        """Some of the points, copied."""
+        X = self.X[chosen]
+        H = X if self.H is self.X else self.H[chosen]
+        return Lifted(self.u[chosen], self.w[chosen], X, H, self.base, self.lifting)
+
     def slice(self, first: int, last: int) -> Lifted:
         """Points first … last − 1, sharing memory where they are dense."""
         if first == 0 and last == self.n_points:

@@ -1,21 +1,29 @@
-"""The search for nearest centres: as exact as one asks for, by its own measurement."""
+"""Neighbor search for any Bregman divergence: one index, exact, inverted lists or postings, and autotune."""
 
-from .audit import audit
-from .exact import exact_lists
+from .audit import audit, ranking_divergence
+from .differences import zeroed
+from .exact import dual_points, exact_lists
 from .given import NeighborLists
+from .index import NeighborIndex, Tuned, autotuned, checked_recall, for_new_points, neighbor_graph
 from .joining import joined_lists
+from .params import IndexParams, SearchParams
 from .recall import Recall
-from .search import NeighborIndex, checked_recall, nearest_centres
-from .sides import swapped
 
 __all__ = [
+    "IndexParams",
     "NeighborIndex",
     "NeighborLists",
     "Recall",
+    "SearchParams",
+    "Tuned",
     "audit",
+    "autotuned",
     "checked_recall",
+    "dual_points",
     "exact_lists",
+    "for_new_points",
     "joined_lists",
-    "nearest_centres",
-    "swapped",
+    "neighbor_graph",
+    "ranking_divergence",
+    "zeroed",
 ]

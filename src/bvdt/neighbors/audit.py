@@ -10,14 +10,13 @@ from .._support.arrays import Float, Index, Int, checked_integer
 from .._support.running import generator, n_threads
 from ..divergences import NAMES, BregmanDivergence, get
 from ..lifting import Lifted, lift, pair_divergences
+from .differences import ENOUGH, ROUNDING
 from .exact import exact_lists
 from .given import NeighborLists
 from .recall import Recall, count_hits
 
 # scikit-learn's names of distances, with the divergence that ranks alike.
-RANKED_ALIKE = {"euclidean": "squared_euclidean", "sqeuclidean": "squared_euclidean"}
-_ROUNDING = 16 * np.finfo(float).eps  # of u + w, in a divergence
-_ENOUGH = 1e-7  # of a divergence, that rounding may take
+_RANKED_ALIKE = {"euclidean": "squared_euclidean", "sqeuclidean": "squared_euclidean"}
 
 
 def audit(
@@ -33,7 +32,7 @@ def audit(
 
     The lists of sampled rows are compared with the ground truth, all pairs. Of equally near points any will
     do. A place with −1, or with a point that the row lists already, is a miss. A row's misses depend on each
-    other, and the interval is as wide as they make it (theory: Neighbour search).
+    other, and the interval is as wide as they make it (theory: Neighbor search).
 
     Parameters
     ----------
@@ -60,7 +59,7 @@ def audit(
     """
     from threadpoolctl import threadpool_limits
 
-    lifted = lift(X, _divergence(metric))
+    lifted = lift(X, ranking_divergence(metric))
     n = lifted.n_points
     lists = NeighborLists.of(indices, n)
     k = min(lists.width, n - 1)
@@ -81,7 +80,7 @@ def _listed(lifted: Lifted, rows: Index, listed: Int, n_jobs: int | None) -> Flo
     """Divergences of the listed, as small as rounding leaves open; +∞ for nobody."""
     row, center = np.repeat(rows, listed.shape[1]), np.maximum(listed, 0).ravel()
     d = pair_divergences(lifted, lifted, row, center, n_jobs)
-    d -= _ROUNDING * (np.abs(lifted.u[row]) + np.abs(lifted.w[center]))
+    d -= ROUNDING * (np.abs(lifted.u[row]) + np.abs(lifted.w[center]))
     return np.where(listed >= 0, np.maximum(d, 0.0).reshape(listed.shape), np.inf)
 
 
@@ -90,8 +89,8 @@ def _lost_in_rounding(lifted: Lifted, rows: Index, exact: Float) -> Index:
     lifting = lifted.lifting
     if lifted.is_sparse or lifting is None or lifting.divergence.name != "squared_euclidean":
         return np.empty(0, np.intp)
-    noise = _ROUNDING * (np.abs(lifted.u[rows]) + np.abs(lifted.w[rows]))
-    return np.flatnonzero(noise > _ENOUGH * exact[:, -1])
+    noise = ROUNDING * (np.abs(lifted.u[rows]) + np.abs(lifted.w[rows]))
+    return np.flatnonzero(noise > ENOUGH * exact[:, -1])
 
 
 def _by_differences(lifted: Lifted, i: int, listed: Int, k: int) -> tuple[Float, Float]:  # (k,) ×2
@@ -102,10 +101,11 @@ def _by_differences(lifted: Lifted, i: int, listed: Int, k: int) -> tuple[Float,
     return np.where(listed >= 0, d[listed], np.inf), np.sort(np.partition(d, k - 1)[:k])
 
 
-def _divergence(metric: str | BregmanDivergence) -> BregmanDivergence:
+def ranking_divergence(metric: str | BregmanDivergence) -> BregmanDivergence:
+    """A divergence by its name, or that which ranks as scikit-learn's distance of that name."""
     if not isinstance(metric, str):
         return get(metric)
-    names = sorted({*RANKED_ALIKE, *NAMES})
+    names = sorted({*_RANKED_ALIKE, *NAMES})
     if metric not in names:
         raise ValueError(f"metric needs a divergence or a name of {names}; got {metric!r}")
-    return get(RANKED_ALIKE.get(metric, metric))
+    return get(_RANKED_ALIKE.get(metric, metric))

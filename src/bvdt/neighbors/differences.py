@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.arrays import Float, Int
+from .._support.arrays import Float, Int, batches
 from ..lifting import Lifted
-from .cells import taken
 
-_ROUNDING = 16 * np.finfo(float).eps  # of u + w, in a divergence
-_ENOUGH = 1e-7  # of a divergence, that rounding may take
+ROUNDING = 16 * np.finfo(float).eps  # of u + w, in a divergence
+ENOUGH = 1e-7  # of a divergence, that rounding may take
 _WIDEST = 512  # candidates of a row, from which on its neighbors are taken for indistinguishable
 _FEW = 0.01  # of the rows, that may be so
-_PAIRS = 1 << 16
 
 Find = Callable[[NDArray[Any], int], tuple[Int, Float]]  # rows, width -> (n, width) ×2
 
@@ -29,24 +27,23 @@ def told_apart(
     Of such rows more candidates are found until none beyond them can be among the k nearest; ValueError where
     that takes too many.
     """
-    lifting = centres.lifting
-    if centres.is_sparse or lifting is None or lifting.divergence.name != "squared_euclidean":
+    if not _has_differences(centres):
         return lists
     k = width = lists[0].shape[1]
-    unclear = np.flatnonzero((_noise(rows, centres, *lists) > _ENOUGH * lists[1]).any(axis=1))
+    unclear = np.flatnonzero((_noise(rows, centres, *lists) > ENOUGH * lists[1]).any(axis=1))
     if not len(unclear):
         return lists
     index, d = lists[0].copy(), lists[1].copy()
     found = index[unclear], d[unclear]
     while True:
-        some = taken(rows, unclear)
+        some = rows.take(unclear)
         noise = _noise(some, centres, *found).max(axis=1)
         last = found[1][:, -1]
         exact = _squares(some, centres, found[0])
         order = np.lexsort((found[0], exact), axis=1)[:, :k]
         index[unclear] = np.take_along_axis(found[0], order, axis=1)
         d[unclear] = kth = np.take_along_axis(exact, order, axis=1)
-        open_rows = (kth[:, -1] > 0) & (noise > _ENOUGH * kth[:, -1]) & (last <= kth[:, -1] + 2 * noise)
+        open_rows = (kth[:, -1] > 0) & (noise > ENOUGH * kth[:, -1]) & (last <= kth[:, -1] + 2 * noise)
         unclear = unclear[open_rows]
         if width >= most or not len(unclear):
             return index, d
@@ -63,17 +60,29 @@ def told_apart(
     return index, d
 
 
+def _has_differences(points: Lifted) -> bool:
+    lifting = points.lifting
+    return not points.is_sparse and lifting is not None and lifting.divergence.name == "squared_euclidean"
+
+
 def _noise(rows: Lifted, centres: Lifted, index: Int, d: Float) -> Float:  # (n, k)
     """What rounding may take from or add to a divergence; 0 where there is none."""
-    noise = _ROUNDING * (np.abs(rows.u)[:, None] + np.abs(centres.w)[np.maximum(index, 0)])
+    noise = ROUNDING * (np.abs(rows.u)[:, None] + np.abs(centres.w)[np.maximum(index, 0)])
     return np.where((index >= 0) & np.isfinite(d), noise, 0.0)
 
 
 def _squares(rows: Lifted, centres: Lifted, index: Int) -> Float:  # (n, k) -> (n, k)
     out = np.full(index.shape, np.inf)
-    step = max(1, _PAIRS // index.shape[1])
-    for first in range(0, len(index), step):
-        some = slice(first, first + step)
+    for some in batches(len(index), index.shape[1] * rows.n_features):
         away = rows.X[some, None, :] - centres.X[np.maximum(index[some], 0)]
         out[some] = np.where(index[some] >= 0, np.einsum("ikj,ikj->ik", away, away) / 2, np.inf)
     return out
+
+
+def zeroed(queries: Lifted, points: Lifted, lists: tuple[Int, Float]) -> tuple[Int, Float]:  # (n, k) ×2
+    """The lists, where divergences that are no more than rounding are 0: those of equal points."""
+    if _has_differences(points):
+        return lists  # which are exact
+    index, d = lists
+    scale = np.abs(queries.u)[:, None] + np.abs(points.w[np.maximum(index, 0)])
+    return index, np.where(d <= ROUNDING * scale, 0.0, d)

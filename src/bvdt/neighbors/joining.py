@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._support.arrays import Float, Index, Int
+from .._support.arrays import Float, Index, Int, batches
 from ..lifting import Lifted
 from .differences import told_apart
 from .exact import divergences, exact_lists, least
-
-_PAIRS = 1 << 22  # divergences at once
 
 Offers = tuple[Index, Index, Float]  # rows, centres and their divergences, (m,) each
 
@@ -64,9 +62,8 @@ def _transposed(H: Any) -> Any:
 
 
 def _batches(first: int, last: int, width: int) -> Iterator[Index]:
-    """Rows of so many divergences each, some million at once."""
-    step = max(1, _PAIRS // width)
-    return (np.arange(start, min(start + step, last)) for start in range(first, last, step))
+    """Rows of so many divergences each."""
+    return (np.arange(rows.start, rows.stop) for rows in batches(last - first, width, first))
 
 
 def _below(d: Float, limit: Float, first_row: int, first_centre: int) -> Offers:  # (n, m), (n,)

@@ -15,7 +15,7 @@ from .._support.arrays import Float, Int, checked_integer
 from .._support.progress import Progress
 from .._support.running import generator
 from ..lifting import Lifted
-from ..neighbors import Recall
+from ..neighbors import NeighborIndex, Recall
 from ..tree import BUILDERS, Tree, varied
 from .links import Links
 from .near_field import NearField
@@ -94,6 +94,10 @@ class ForestOperator(WalkOperator):
     @property
     def neighbors(self) -> tuple[Int, Float] | None:
         return None if self.near is None else (self.near.indices, self.near.divergences)
+
+    @property
+    def _built_index(self) -> NeighborIndex | None:
+        return None if self.near is None else self.near.index
 
     # -- the mean -----------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from .._support.progress import Progress
 from .._support.running import n_threads
 from .._support.sparse import read_only
 from ..lifting import Lifted, pair_divergences
-from ..neighbors import Recall, joined_lists, nearest_centres
+from ..neighbors import NeighborIndex, Recall, joined_lists, neighbor_graph
 
 UNIT = 2.0**-29  # weights λ·S_ij are whole numbers of it, 32 bits each, in products
 SHARE = round(0.95 / UNIT) * UNIT  # λ
@@ -91,6 +91,7 @@ class NearField:
     share: float
     recall: Recall | None  # of the lists, as the search measured it; None if it did not
     lifted: Lifted | None
+    index: NeighborIndex | None  # that the lists come from
 
     def __init__(
         self,
@@ -99,14 +100,15 @@ class NearField:
         share: float = SHARE,
         recall: Recall | None = None,
         lifted: Lifted | None = None,
+        index: NeighborIndex | None = None,
     ) -> None:
-        self.indices = indices
+        self.indices, self.index = indices, index
         self._mean: tuple[Int, _core.Links] | None = None
         self.n_points, self.k = indices.shape
         self.given, self.share, self.recall, self.lifted = given, share, recall, lifted
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return NearField, (self.indices, self.given, self.share, self.recall, self.lifted)
+        return NearField, (self.indices, self.given, self.share, self.recall, self.lifted, self.index)
 
     @classmethod
     def of(
@@ -120,12 +122,14 @@ class NearField:
     ) -> NearField:
         """That of the k nearest centres of every point."""
         k = checked_integer(k, "near", 1, lifted.n_points - 1)
-        indices, divergences, reached = nearest_centres(lifted, k, rng, n_jobs, progress, recall)
+        index: NeighborIndex | None
+        index, lists, reached = neighbor_graph(lifted, k, rng, n_jobs, progress, recall)
+        indices, divergences = lists
+        index = index if index.serves_new_points else None
         if lifted.is_sparse:
-            return cls(indices, divergences, recall=reached)
-        if indices.size <= _HELD:
-            return cls(indices, divergences, recall=reached, lifted=lifted)
-        return cls(indices, None, recall=reached, lifted=lifted)
+            return cls(indices, divergences, recall=reached, index=index)
+        held = divergences if indices.size <= _HELD else None
+        return cls(indices, held, recall=reached, lifted=lifted, index=index)
 
     def joined(self, lifted: Lifted) -> NearField:
         """That of the same points and of those after them in ``lifted``; k stays.

@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from .._support import memory
 from .._support.arrays import Float
 from ..lifting import Lifted
+from ..neighbors import NeighborIndex, for_new_points
 from ..tree import Tree
 from .base import RealOperator
 from .symmetrized import SymmetrizedOperator
@@ -154,11 +155,22 @@ class WalkOperator(RealOperator):
     def nearest(self, X_new: Any, k: int = 15) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
         """The k nearest fitted points of each new point and the divergences from them, ascending.
 
-        Exact among the points read, which the trees' nodes lead to; −1 and +∞ where fewer than k were read.
+        By ``index``; −1 and +∞ where fewer than k were found.
         """
         from .extended import nearest
 
         return nearest(self, X_new, k)
+
+    @property
+    def index(self) -> NeighborIndex:
+        """The points' neighbor index: the near field's, or one built and tuned when it is first needed."""
+        make = lambda: for_new_points(self._built_index, self.lifted, self.n_jobs)  # noqa: E731
+        return self._cached("index", make)  # type: ignore[no-any-return]
+
+    @property
+    def _built_index(self) -> NeighborIndex | None:
+        """One that is there already."""
+        return None
 
     def save(self, path: str | Path) -> None:
         """Write one file without pickle, which ``bvdt.load`` reads."""

@@ -21,7 +21,7 @@ from .. import _core
 from .._support.arrays import Float, Index, Int, Long
 from .._support.running import n_threads
 from ..lifting import Lifted, Lifting
-from ..neighbors import nearest_centres
+from ..neighbors import IndexParams, NeighborIndex, neighbor_graph
 from ..operators import near_weights
 from ..operators.near_field import SHARE, UNIT, whole_weights
 from .building import Shards
@@ -200,8 +200,13 @@ def _searched(together: Lifted, n: int, k: int, n_jobs: int | None) -> tuple[Int
     index, divergence = np.full((n, k), -1, np.int32), np.full((n, k), np.inf)
     possible = min(k, together.n_points - 1)
     if possible:
-        found = nearest_centres(together, possible, np.random.default_rng(0), n_jobs, recall=None, rows=n)
-        index[:, :possible], divergence[:, :possible] = found[:2]
+        if together.is_sparse:  # lists grow by those of others
+            _, found, _ = neighbor_graph(together, possible, np.random.default_rng(0), n_jobs, recall=None)
+        else:
+            found = NeighborIndex.build(together, IndexParams(), n_jobs=n_jobs).search_own(
+                np.arange(n), possible
+            )
+        index[:, :possible], divergence[:, :possible] = (part[:n] for part in found)
     return index, divergence
 
 

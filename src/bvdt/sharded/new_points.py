@@ -17,14 +17,13 @@ from scipy import sparse
 
 from .._support.arrays import Float, Index, Int
 from ..lifting import Lifting
-from ..operators import TransitionOperator
+from ..neighbors import NeighborIndex
 from ..operators.near_field import FALL
 from .building import Shards
 from .columns import Columns
 from .executors import Reference
 from .near_field import regions_nearby
 from .regions import Regions
-from .shard import Grown, stacked
 from .sizing import Sized
 
 NEIGHBOURS = 15  # fitted points that a new point's classes are the mean of
@@ -57,7 +56,7 @@ class Search(Sized):
 
 
 def new_distributions(
-    shards: Shards, distributions: Columns, slabs: Sequence[Reference], bandwidth: float
+    shards: Shards, distributions: Columns, slabs: Sequence[Reference]
 ) -> list[Reference]:  # per slab (n, k)
     """Class probabilities of new points, slab by slab."""
     executor, n = shards.executor, len(slabs)
@@ -72,9 +71,7 @@ def new_distributions(
         nearest_there,
         pieces,
         [shards.points[p] for _, p in pairs],
-        [shards.grown[p] for _, p in pairs],
         [lifting] * len(pairs),
-        [bandwidth] * len(pairs),
     )
     del pieces
     weights = executor.map("prediction", weights_of, looked, _by_slab(pairs, found, n))
@@ -119,18 +116,11 @@ def piece_for(X: Any, looked: dict[int, Index], shard: int) -> Any:
     return _values(X)[looked[shard]]
 
 
-def nearest_there(
-    X: Any, points: Any, grown: Grown, lifting: Lifting, bandwidth: float
-) -> tuple[Index, Float]:  # (m, ≤ 15) ×2
+def nearest_there(X: Any, points: Any, lifting: Lifting) -> tuple[Index, Float]:  # (m, ≤ 15) ×2
     """A shard's points nearest to new ones, and the divergences from them; −1 and +∞ for none."""
-    k = min(NEIGHBOURS, grown.n_points)
-    if grown.n_points <= 2:  # no walk, no tree to search
-        both = lifting.transform(stacked([X, points]))
-        rows, centres = np.arange(X.shape[0]), X.shape[0] + np.arange(k)
-        return np.tile(np.arange(k), (X.shape[0], 1)), both.divergences(rows, centres)
-    whole = lifting.transform(points)
-    op = TransitionOperator(whole, grown.tree, mean_divergence=grown.mean_divergence, bandwidth=bandwidth)
-    return op.nearest(X, k)
+    k = min(NEIGHBOURS, points.shape[0])
+    index, divergence = NeighborIndex.build(lifting.transform(points)).search(lifting.transform(X), k)
+    return index.astype(np.intp), divergence
 
 
 def weights_of(looked: dict[int, Index], found: list[tuple[Index, Float]]) -> dict[int, Float]:

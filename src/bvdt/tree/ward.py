@@ -114,7 +114,8 @@ def _limited(lifted: Lifted, indices: Int, divergences: Float) -> tuple[Int, Flo
     """
     last = divergences[:, :_LISTED][:, -1]
     rounding = 64 * np.finfo(np.float64).eps * (1 + math.sqrt(lifted.n_features))
-    limit = np.where(np.isfinite(last), last - rounding * (np.abs(lifted.u) + last), -np.inf)
+    limit = np.where(np.isfinite(last), last, 0.0)
+    limit = np.where(np.isfinite(last), limit - rounding * (np.abs(lifted.u) + limit), -np.inf)
     return np.ascontiguousarray(indices[:, :_LISTED]), limit
 
 

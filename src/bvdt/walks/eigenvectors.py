@@ -490,8 +490,8 @@ def unit_rows(vectors: Float) -> Float:  # (N, k)
 def extended_coordinates(extended: Any, coordinates: Float) -> Float:  # (n_new, N) · (N, k) -> (n_new, k)
     """Nyström's formula for new points: (row · coordinates) / eigenvalue.
 
-    A new point's row is its twin's in the reversible walk but for a share m at the twin itself
-    (``bvdt.operators.extended``), which gives ((1 − m)·λ + m)·ψ(twin), divided by the eigenvalue
-    (1 − m)·λ + m of such a row. So a new point has its twin's coordinates, and a fitted point its own.
+    A new point's row is its nearest training point's in the reversible walk but for a share m at that one
+    (``bvdt.operators.extended``), which gives ((1 − m)·λ + m)·ψ, divided by the eigenvalue (1 − m)·λ + m of
+    such a row. So a new point has the coordinates of its nearest, and a fitted point its own.
     """
-    return np.asarray(coordinates[extended.twin])
+    return np.asarray(coordinates[extended.nearest])

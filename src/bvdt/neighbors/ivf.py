@@ -1,0 +1,216 @@
+"""Inverted lists (IVF, Jégou et al. 2011) for any divergence: probes, candidates, re-rank (dense points).
+
+Lists come from bisecting 2-means. Points of many coordinates are clustered and compared along their principal
+directions (:mod:`.projection`), and the best of those re-ranked by the divergence itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._support.arrays import Float, Index, Int, Long, batches
+from .._support.progress import Progress, stage
+from .._support.running import n_threads
+from ..lifting import Lifted
+from ..tree import cut_into_chunks
+from .exact import empty_lists
+from .nn_descent import Stop, descend, never
+from .params import IndexParams, SearchParams
+from .projection import Projection, principal
+
+LIST_SIZE = 250
+N_CANDIDATES = 6000  # where no recall is asked for
+
+
+@dataclass(frozen=True, eq=False)
+class InvertedLists:
+    """Points in inverted lists, ready to be searched."""
+
+    points: Lifted
+    projection: Projection | None
+    compared: Lifted  # projected, or ``points``
+    order: Int  # (N,)
+    bounds: Long  # (n_lists + 1,)
+    lists: _core.InvertedLists
+    n_jobs: int | None
+
+    @classmethod
+    def build(
+        cls, points: Lifted, params: IndexParams, n_jobs: int | None, projection: Projection | None = None
+    ) -> InvertedLists:
+        rng = np.random.default_rng(params.seed)
+        if params.n_directions:
+            projection = (projection or principal(points, params.seed)).leading(params.n_directions)
+        else:
+            projection = None
+        compared = points if projection is None else projection(points)
+        size = params.list_size or max(LIST_SIZE, round(points.n_points**0.5 / 4))
+        order, bounds = cut_into_chunks(compared, size, rng, n_jobs)
+        return cls._packed(points, projection, compared, order, bounds, n_jobs)
+
+    @classmethod
+    def _packed(
+        cls,
+        points: Lifted,
+        projection: Projection | None,
+        compared: Lifted,
+        order: Int,
+        bounds: Long,
+        n_jobs: int | None,
+    ) -> InvertedLists:
+        threads = n_threads(n_jobs, 16 * compared.n_values)
+        arrays = (compared.X, compared.H, compared.u, compared.w, order, bounds)
+        return cls(points, projection, compared, order, bounds, _core.InvertedLists(*arrays, threads), n_jobs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the packed lists: a copy packs its own."""
+        return self._packed, (
+            self.points, self.projection, self.compared, self.order, self.bounds, self.n_jobs
+        )  # fmt: skip
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether no divergence is below its estimate."""
+        return self.projection is None or self.projection.is_bound
+
+    def default(self, k: int) -> SearchParams:
+        return SearchParams(max(N_CANDIDATES, 8 * k))
+
+    # -- searches -----------------------------------------------------------------------------------------
+
+    def search(self, queries: Lifted, k: int, params: SearchParams) -> tuple[Int, Float]:  # (n, k) ×2
+        """The k nearest points of other ones, lifted alike."""
+        compared = queries if self.projection is None else self.projection(queries)
+        home = np.empty(queries.n_points, np.int32)
+        for rows in batches(queries.n_points, len(self.bounds)):
+            home[rows] = np.argmin(self.scores(compared, rows), axis=1)
+        nobody = np.full(queries.n_points, -1, np.int32)
+        return self._search(queries, compared, nobody, home, k, params)
+
+    def search_own(self, chosen: Index, k: int, params: SearchParams) -> tuple[Int, Float]:  # (n, k) ×2
+        """Those of some of the points, without themselves."""
+        home = self.list_of[chosen]
+        if params.n_candidates >= self.points.n_points:
+            home = _shared(home)
+        queries, compared = self.points.take(chosen), self.points
+        compared = queries if self.projection is None else self.compared.take(chosen)
+        return self._search(queries, compared, chosen.astype(np.int32), home, k, params)
+
+    def knn_graph(
+        self, k: int, params: SearchParams, progress: Progress = False, stop: Stop = never
+    ) -> tuple[Int, Float]:  # (N, k) ×2
+        """Those of all points: by the search, or by a poorer one and NN-descent until ``stop`` says so."""
+        if params.n_iter:
+            return self._descended(k, params, progress, stop)
+        found = empty_lists(self.points.n_points, k)
+        own = np.arange(self.points.n_points, dtype=np.int32)
+        home = np.arange(len(self.bounds) - 1, dtype=np.int32)
+        for first, last, threads in self._stretches(progress):
+            groups = (self.order, self.bounds[first : last + 1], home[first:last])
+            self._call(self.points, self.compared, own, groups, k, params, found, threads)
+        return found
+
+    @property
+    def list_of(self) -> Int:  # (N,)
+        """Each point's list."""
+        out = np.empty(len(self.order), np.int32)
+        out[self.order] = np.repeat(np.arange(len(self.bounds) - 1, dtype=np.int32), np.diff(self.bounds))
+        return out
+
+    def _descended(self, k: int, params: SearchParams, progress: Progress, stop: Stop) -> tuple[Int, Float]:
+        most = self.points.n_points - 1
+        width = min(max(k, params.rerank, params.n_links), most)
+        start = np.empty((self.points.n_points, width), np.int32)
+        for first, last, threads in self._stretches(progress):
+            self.lists.candidates(first, last, max(params.n_candidates, width + 1), start, threads)
+        threads = n_threads(self.n_jobs)
+        lists = _core.DenseDescent(self.lists, start, params.n_links or k, threads)
+
+        def read(rows: Index) -> tuple[Int, Float]:  # (m,) -> (m, k) ×2
+            return self.reranked(rows, *lists_of(lists, rows, width, threads), k)
+
+        return descend(lists, self.points.n_points, read, k, params.n_iter, stop, self.n_jobs, progress)
+
+    def reranked(self, rows: Index, index: Int, estimate: Float, k: int) -> tuple[Int, Float]:  # (m, k) ×2
+        """The k best of some points' candidates (m, width), by the divergence itself."""
+        found, queries = empty_lists(len(rows), k), self.points.take(rows)
+        arrays = (queries.X, self.points.H, queries.u, self.points.w, index, estimate, self.is_bound)
+        _core.rerank(*arrays, *found, n_threads(self.n_jobs, float(index.size) * queries.n_features))
+        return found
+
+    def scores(self, queries: Lifted, rows: slice) -> Float:  # (n, n_lists)
+        """⟨x − x̄, h − h̄⟩ of queries and the lists' means, less what depends on the query alone."""
+        mean_x, mean_h, own = self._means()
+        scores = queries.X[rows] @ mean_h
+        scores += queries.H[rows] @ mean_x
+        return np.asarray(np.subtract(own, scores, out=scores))
+
+    def scores_from(self, lists: Int) -> Float:  # (n,) -> (n, n_lists)
+        """The same of lists' means instead of queries: how near the others are to them."""
+        mean_x, mean_h, own = self._means()
+        return np.asarray(own - mean_x[:, lists].T @ mean_h - mean_h[:, lists].T @ mean_x)
+
+    def _means(self) -> tuple[Float, Float, Float]:  # (d, n_lists) ×2, (n_lists,)
+        turned, own = self.lists.means()
+        mean_h, mean_x = np.split(turned.reshape(-1, len(own)), 2)
+        return mean_x, mean_h, own
+
+    def _search(
+        self, queries: Lifted, compared: Lifted, own: Int, home: Int, k: int, params: SearchParams
+    ) -> tuple[Int, Float]:  # (n, k) ×2
+        """Of queries that each have a list as their coarse assignment."""
+        found = empty_lists(queries.n_points, k)
+        order = np.argsort(home, kind="stable").astype(np.int32)
+        lists, first = np.unique(home[order], return_index=True)
+        groups = order, np.append(first, len(order)).astype(np.int64), lists.astype(np.int32)
+        self._call(queries, compared, own, groups, k, params, found, n_threads(self.n_jobs))
+        return found
+
+    def _call(
+        self,
+        queries: Lifted,
+        compared: Lifted,
+        own: Int,
+        groups: tuple[Int, Long, Int],
+        k: int,
+        params: SearchParams,
+        found: tuple[Int, Float],
+        threads: int,
+    ) -> None:
+        rerank = min(max(k, params.rerank), self.points.n_points)
+        budget = (max(params.n_candidates, rerank + 1), rerank, self.is_bound)
+        order, bounds, home = groups
+        groups = order[bounds[0] : bounds[-1]], bounds - bounds[0], home
+        exact = (queries.X, self.points.H, queries.u, self.points.w)
+        self.lists.search(compared.X, compared.H, compared.u, own, *groups, *budget, *exact, *found, threads)
+
+    def _stretches(self, progress: Progress) -> Iterator[tuple[int, int, int]]:
+        """Lists first … last − 1 and threads: short kernel calls, between which progress is shown."""
+        threads, n_lists = n_threads(self.n_jobs), len(self.bounds) - 1
+        step = 512 * threads
+        with stage(progress, "neighbor search", n_lists) as advance:
+            for first in range(0, n_lists, step):
+                last = min(first + step, n_lists)
+                yield first, last, threads
+                advance(last - first)
+
+
+def lists_of(lists: Any, rows: Index, width: int, threads: int) -> tuple[Int, Float]:  # (m, width) ×2
+    """What NN-descent has found for some points, and estimates, ascending."""
+    index, estimate = empty_lists(len(rows), width)
+    lists.read(rows.astype(np.int32), index, estimate, threads)
+    return index, estimate
+
+
+def _shared(home: Int, together: int = 12) -> Int:  # (m,) -> (m,)
+    """One list for several queries of lists side by side: they are compared with all points together."""
+    order, out = np.argsort(home, kind="stable"), np.empty_like(home)
+    for first in range(0, len(order), together):
+        some = order[first : first + together]
+        out[some] = home[some[len(some) // 2]]
+    return out
