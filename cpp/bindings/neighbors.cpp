@@ -148,19 +148,19 @@ struct SparseDescent : Descent<SparsePlaces> {
     Vector<double> u, w;
 };
 
-GrowingLists checked_growing(int64_t n, int64_t k, int64_t n_links) {
+GrowingLists checked_growing(int64_t n, int64_t k, int64_t n_forward) {
     require(n <= kMostPlaces, "lists need at most ", kMostPlaces, " points; there are ", n);
     require(1 <= k && k <= std::min(n, kLongestList), "given needs 1 to ", std::min(n, kLongestList),
             " columns; it has ", k);
-    require(n_links >= 1, "n_links needs at least 1; it is ", n_links);
-    return {n, k, n_links};
+    require(n_forward >= 1, "n_forward needs at least 1; it is ", n_forward);
+    return {n, k, n_forward};
 }
 
-void make_dense(DenseDescent* self, const Ivf& ivf, Matrix<int32_t> given, int64_t n_links, int threads) {
+void make_dense(DenseDescent* self, const Ivf& ivf, Matrix<int32_t> given, int64_t n_forward, int threads) {
     ReleasedGil release;
     check_threads(threads);
     const int64_t n = ivf.lists.points.n;
-    GrowingLists lists = checked_growing(n, columns(given), n_links);
+    GrowingLists lists = checked_growing(n, columns(given), n_forward);
     DenseDescent made{{DenseRows(ivf.lists, threads), std::move(lists), {ivf.lists.order(), n}}};
     made.begin(given, threads);
     new (self) DenseDescent{std::move(made)};
@@ -168,7 +168,7 @@ void make_dense(DenseDescent* self, const Ivf& ivf, Matrix<int32_t> given, int64
 
 void make_sparse(SparseDescent* self, Vector<int64_t> indptr, Vector<int32_t> indices, Vector<double> x,
                  Vector<double> h, int64_t d, Vector<double> u, Vector<double> w, Vector<int32_t> order,
-                 Matrix<int32_t> given, int64_t n_links, int threads) {
+                 Matrix<int32_t> given, int64_t n_forward, int threads) {
     Csr csr{std::move(indptr), std::move(indices), std::move(x), std::move(h), d};
     auto made = [&] {
         ReleasedGil release;
@@ -178,7 +178,7 @@ void make_sparse(SparseDescent* self, Vector<int64_t> indptr, Vector<int32_t> in
         check_length("w", rows(w), points.n, "point");
         check_length("order", rows(order), points.n, "point");
         check_distinct("order", order.data(), points.n, points.n);
-        GrowingLists lists = checked_growing(points.n, columns(given), n_links);
+        GrowingLists lists = checked_growing(points.n, columns(given), n_forward);
         Descent<SparsePlaces> descent{SparsePlaces(points, u.data(), w.data(), order.data()),
                                       std::move(lists),
                                       {order.data(), points.n}};
@@ -324,10 +324,10 @@ void register_neighbors(nb::module_& m) {
         .def("means", &ivf_means)
         .def_prop_ro("reach", [](const Ivf&) { return kReach; });
     register_descent<DenseDescent>(m, "DenseDescent")
-        .def("__init__", &make_dense, "lists"_a, "given"_a, "n_links"_a, "threads"_a);
+        .def("__init__", &make_dense, "lists"_a, "given"_a, "n_forward"_a, "threads"_a);
     register_descent<SparseDescent>(m, "SparseDescent")
         .def("__init__", &make_sparse, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "u"_a, "w"_a, "order"_a,
-             "given"_a, "n_links"_a, "threads"_a);
+             "given"_a, "n_forward"_a, "threads"_a);
     nb::class_<Inverted>(m, "Postings")
         .def("__init__", &make_postings, "indptr"_a, "indices"_a, "x"_a, "h"_a, "d"_a, "w"_a, "threads"_a)
         .def("search", &search_postings, "indptr"_a, "indices"_a, "x"_a, "u"_a, "own"_a, "chosen"_a,

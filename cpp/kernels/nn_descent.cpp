@@ -162,11 +162,11 @@ void SparsePlaces::Join::compare_first(const int32_t* member, int64_t count) {
 
 // -- lists ------------------------------------------------------------------------------------------------
 
-GrowingLists::GrowingLists(int64_t n, int64_t k, int64_t n_links)
+GrowingLists::GrowingLists(int64_t n, int64_t k, int64_t n_forward)
     : n_(n),
       k_(k),
-      n_links_(std::min(n_links, k)),
-      most_(2 * n_links_ - 1),
+      n_forward_(std::min(n_forward, k)),
+      most_(2 * n_forward_ - 1),
       entry_(static_cast<size_t>(n_ * k)),
       value_(entry_.size()),
       limit_(static_cast<size_t>(n_)),
@@ -206,7 +206,7 @@ void GrowingLists::reverse(int threads) {
     const auto for_each = [&](const auto& see) {
         parallel_stretches(n_, kFarApart, threads, [&](int64_t first, int64_t last) {
             for (int64_t p = first; p < last; ++p)
-                for (int64_t s = 0; s < n_links_ && entry(p)[s] >= 0; ++s)
+                for (int64_t s = 0; s < n_forward_ && entry(p)[s] >= 0; ++s)
                     see(p, s, static_cast<size_t>(entry(p)[s] >> 1));
         });
     };
@@ -237,12 +237,12 @@ void GrowingLists::link(int threads) {
             const size_t first = static_cast<size_t>(p);
             for (int64_t at = reverse_.first[first]; at < reverse_.first[first + 1]; ++at) {
                 const int32_t from = reverse_.from[static_cast<size_t>(at)];
-                if (!has(entry(p), n_links_, from))
+                if (!has(entry(p), n_forward_, from))
                     sources.emplace_back(reverse_.rank[static_cast<size_t>(at)], from);
             }
-            if (static_cast<int64_t>(sources.size()) > n_links_ - 1) {  // the nearest
-                std::nth_element(sources.begin(), sources.begin() + (n_links_ - 1), sources.end());
-                sources.resize(static_cast<size_t>(n_links_ - 1));
+            if (static_cast<int64_t>(sources.size()) > n_forward_ - 1) {  // the nearest
+                std::nth_element(sources.begin(), sources.begin() + (n_forward_ - 1), sources.end());
+                sources.resize(static_cast<size_t>(n_forward_ - 1));
             }
             std::sort(sources.begin(), sources.end());  // whatever thread filed them first
             int32_t *const row = neighbors_.data() + p * most_, *to = row;
@@ -252,7 +252,8 @@ void GrowingLists::link(int threads) {
                 else
                     old.push_back(place);
             };
-            for (int64_t s = 0; s < n_links_ && entry(p)[s] >= 0; ++s) add(entry(p)[s] >> 1, entry(p)[s] & 1);
+            for (int64_t s = 0; s < n_forward_ && entry(p)[s] >= 0; ++s)
+                add(entry(p)[s] >> 1, entry(p)[s] & 1);
             for (const auto& [rank, from] : sources) add(from, entry(from)[rank] & 1);
             n_new_[static_cast<size_t>(p)] = static_cast<int32_t>(to - row);
             n_all_[static_cast<size_t>(p)] =
@@ -260,7 +261,7 @@ void GrowingLists::link(int threads) {
         });
     parallel_stretches(n_, kFarApart, threads, [&](int64_t first, int64_t last) {
         for (int64_t p = first; p < last; ++p)
-            for (int64_t s = 0; s < n_links_ && entry(p)[s] >= 0; ++s)
+            for (int64_t s = 0; s < n_forward_ && entry(p)[s] >= 0; ++s)
                 entry_[static_cast<size_t>(p * k_ + s)] &= ~1;
     });
 }

@@ -113,8 +113,8 @@ struct Reverse {
 // Lists in places that fill up, ascending by estimate, then by place, and the neighbors of an iteration.
 class GrowingLists {
   public:
-    // Lists of k, each of which is to be begun before anything else; the first n_links lead on.
-    GrowingLists(int64_t n, int64_t k, int64_t n_links);
+    // Lists of k, each of which is to be begun before anything else; the first n_forward lead on.
+    GrowingLists(int64_t n, int64_t k, int64_t n_forward);
     GrowingLists(GrowingLists&&) = default;
 
     int64_t n() const { return n_; }
@@ -143,7 +143,7 @@ class GrowingLists {
     void read(int64_t p, int32_t* place, float* estimate) const;
 
   private:
-    int64_t n_, k_, n_links_, most_;
+    int64_t n_, k_, n_forward_, most_;
     LargeVector<int32_t> entry_;             // (N, k) 2·place + 1 if new, or −1
     LargeVector<float> value_;               // (N, k)
     std::vector<std::atomic<float>> limit_;  // (N,)

@@ -38,8 +38,8 @@ struct Case {
 };
 
 template <typename Rows>
-GrowingLists begun(const Case& c, const Rows& rows, int64_t n_links, int threads) {
-    GrowingLists lists(c.p.n, c.k, n_links);
+GrowingLists begun(const Case& c, const Rows& rows, int64_t n_forward, int threads) {
+    GrowingLists lists(c.p.n, c.k, n_forward);
     begin_lists(rows, lists, c.places, c.given.data(), threads);
     return lists;
 }
@@ -64,15 +64,16 @@ struct Snapshot {
 
 // Forward and reverse neighbors by their definition: the first of a list, and those whose lists hold the
 // place among their first, fewer than so many, by rank, then by place.
-std::vector<std::set<int32_t>> slow_neighbors(const Snapshot& lists, int64_t n, int64_t k, int64_t n_links) {
+std::vector<std::set<int32_t>> slow_neighbors(const Snapshot& lists, int64_t n, int64_t k,
+                                              int64_t n_forward) {
     std::vector<std::set<int32_t>> neighbors, forward;
-    for (int64_t p = 0; p < n; ++p) neighbors.push_back(lists.first(p, k, n_links));
+    for (int64_t p = 0; p < n; ++p) neighbors.push_back(lists.first(p, k, n_forward));
     forward = neighbors;
     std::vector<int64_t> taken(static_cast<size_t>(n), 0);
-    for (int64_t s = 0; s < n_links; ++s)
+    for (int64_t s = 0; s < n_forward; ++s)
         for (int32_t p = 0; p < n; ++p) {
             const int32_t to = lists.place[p * k + s];
-            if (to >= 0 && !forward[to].count(p) && taken[to]++ < n_links - 1) neighbors[to].insert(p);
+            if (to >= 0 && !forward[to].count(p) && taken[to]++ < n_forward - 1) neighbors[to].insert(p);
         }
     return neighbors;
 }
@@ -143,13 +144,13 @@ void check_begun(const Case& c, const Rows& rows) {
 }
 
 template <typename Rows>
-void check_iteration(const Case& c, const Rows& rows, int64_t n_links) {
-    GrowingLists lists = begun(c, rows, n_links, 2);
+void check_iteration(const Case& c, const Rows& rows, int64_t n_forward) {
+    GrowingLists lists = begun(c, rows, n_forward, 2);
     const Snapshot before(lists);
     join_lists(rows, lists, 0, c.p.n, 2);
     CHECK(Snapshot(lists) == before);  // there are no neighbors yet
     lists.link(2);
-    const auto neighbors = slow_neighbors(before, c.p.n, c.k, n_links);
+    const auto neighbors = slow_neighbors(before, c.p.n, c.k, n_forward);
     for (int64_t p = 0; p < c.p.n; ++p) {
         CHECK(neighbors_of(lists, p) == neighbors[p]);
         CHECK(lists.n_neighbors(p) == static_cast<int64_t>(neighbors[p].size()));
@@ -161,22 +162,22 @@ void check_iteration(const Case& c, const Rows& rows, int64_t n_links) {
 
 // A neighbor is old if its list's place was among the first before, or the place among the neighbor's.
 template <typename Rows>
-void check_later_iterations(const Case& c, const Rows& rows, int64_t n_links, bool exactly) {
-    GrowingLists lists = begun(c, rows, n_links, 2);
+void check_later_iterations(const Case& c, const Rows& rows, int64_t n_forward, bool exactly) {
+    GrowingLists lists = begun(c, rows, n_forward, 2);
     std::vector<std::set<int32_t>> old(static_cast<size_t>(c.p.n));
     for (int iteration = 0; iteration < 3; ++iteration) {
         const Snapshot before(lists);
         lists.link(2);
-        const auto neighbors = slow_neighbors(before, c.p.n, c.k, n_links);
+        const auto neighbors = slow_neighbors(before, c.p.n, c.k, n_forward);
         for (int32_t p = 0; p < c.p.n; ++p) {
             CHECK(neighbors_of(lists, p) == neighbors[p]);
-            const auto forward = before.first(p, c.k, n_links), fresh = new_neighbors_of(lists, p);
+            const auto forward = before.first(p, c.k, n_forward), fresh = new_neighbors_of(lists, p);
             for (const int32_t to : neighbors[p]) {
                 const bool is_old = forward.count(to) ? old[p].count(to) : old[to].count(p);
                 CHECK(fresh.count(to) != is_old);
             }
         }
-        for (int32_t p = 0; p < c.p.n; ++p) old[p] = before.first(p, c.k, n_links);  // no place comes back
+        for (int32_t p = 0; p < c.p.n; ++p) old[p] = before.first(p, c.k, n_forward);  // no place comes back
         const auto met = met_in_joins(lists);
         join_lists(rows, lists, 0, c.p.n, 2);
         check_joined(c, before, Snapshot(lists), met, exactly);
@@ -194,8 +195,8 @@ void check_old_neighbors(const Case& c, const Rows& rows) {
 }
 
 template <typename Rows>
-void check_threads(const Case& c, const Rows& rows, int64_t n_links) {
-    GrowingLists one = begun(c, rows, n_links, 1), two = begun(c, rows, n_links, 2);
+void check_threads(const Case& c, const Rows& rows, int64_t n_forward) {
+    GrowingLists one = begun(c, rows, n_forward, 1), two = begun(c, rows, n_forward, 2);
     CHECK(Snapshot(one) == Snapshot(two));
     for (int iteration = 0; iteration < 4; ++iteration) {
         one.link(1), two.link(2);
@@ -229,20 +230,20 @@ TEST_CASE("lists begin with whom they are given, once each and without themselve
 TEST_CASE("an iteration leaves the best of a list and of whom its neighbors bring together") {
     Generator rng(41);
     for (const int64_t d : {1, 5, 20})
-        for (const int64_t n_links : {1, 3, 5, 9}) {
+        for (const int64_t n_forward : {1, 3, 5, 9}) {
             const Case c(rng, 300, d, 5);
-            const int64_t links = std::min(n_links, c.k);  // more than a list holds are no more
+            const int64_t links = std::min(n_forward, c.k);  // more than a list holds are no more
             check_iteration(c, c.dense, links), check_iteration(c, c.sparse, links);
-            CHECK(GrowingLists(10, 5, n_links).k() == 5);
+            CHECK(GrowingLists(10, 5, n_forward).k() == 5);
         }
 }
 
 TEST_CASE("later iterations compare what is new") {
     Generator rng(42);
-    for (const int64_t n_links : {2, 4, 12}) {
+    for (const int64_t n_forward : {2, 4, 12}) {
         const Case c(rng, 400, 6, 12);
-        check_later_iterations(c, c.dense, n_links, false);  // old ones may lie beside new ones in a panel
-        check_later_iterations(c, c.sparse, n_links, true);
+        check_later_iterations(c, c.dense, n_forward, false);  // old ones may lie beside new ones in a panel
+        check_later_iterations(c, c.sparse, n_forward, true);
     }
 }
 
@@ -271,9 +272,9 @@ TEST_CASE("a part of the places offers only what its neighbors bring together") 
 
 TEST_CASE("lists are the same for any number of threads") {
     Generator rng(45);
-    for (const int64_t n_links : {4, 20}) {
+    for (const int64_t n_forward : {4, 20}) {
         const Case c(rng, 3000, 8, 20);
-        check_threads(c, c.dense, n_links), check_threads(c, c.sparse, n_links);
+        check_threads(c, c.dense, n_forward), check_threads(c, c.sparse, n_forward);
     }
 }
 

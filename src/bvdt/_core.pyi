@@ -290,7 +290,7 @@ class DenseDescent(_Descent):
         self,
         lists: InvertedLists,
         given: _I,  # (N, k) the lists to begin with, −1 after the last
-        n_links: int,  # of a list, the neighbors that lead on
+        n_forward: int,  # of a list, the neighbors that lead on
         threads: int,
     ) -> None: ...
 
@@ -306,7 +306,7 @@ class SparseDescent(_Descent):
         w: _F,
         order: _I,  # (N,) the places' points, near ones side by side
         given: _I,  # (N, k)
-        n_links: int,
+        n_forward: int,
         threads: int,
     ) -> None: ...
 

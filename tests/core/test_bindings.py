@@ -110,7 +110,7 @@ GIVEN = {
         *(put((0, 0), -2), put((1, 1), N), put((-1, 2), BIG), shorter),
         *(always(np.zeros((N, 0), np.int32)), always(np.zeros((N, N + 1), np.int32))),
     ],
-    "n_links": [always(0), always(-HUGE)],
+    "n_forward": [always(0), always(-HUGE)],
 }
 JOIN = {"first": [always(-1), always(N + 1), always(HUGE)], "last": [always(-1), always(N + 1), always(HUGE)]}
 READ = {
@@ -437,8 +437,8 @@ def test_memory_that_is_not_there_is_an_exception(name, threads):
     [
         ("InvertedLists.search", {"rerank": 2**63 - 2, "n_candidates": 2**63 - 1}),
         ("InvertedLists.candidates", {"n_candidates": 2**63 - 1}),
-        ("DenseDescent", {"n_links": 2**63 - 1}),
-        ("SparseDescent", {"n_links": 2**63 - 1}),
+        ("DenseDescent", {"n_forward": 2**63 - 1}),
+        ("SparseDescent", {"n_forward": 2**63 - 1}),
         ("Postings.search", {"n_postings": 2**63 - 1, "rerank": 2**63 - 1}),
     ],
 )

@@ -449,7 +449,7 @@ def _given() -> Arguments:
     """Lists to begin with, some of them shorter."""
     given = np.stack([np.roll(np.arange(N), s) for s in (1, 2, 5)], axis=1).astype(np.int32)
     given[3, 1:] = -1
-    return {"given": given, "n_links": 2, "threads": 2}
+    return {"given": given, "n_forward": 2, "threads": 2}
 
 
 def dense_descent() -> Arguments:

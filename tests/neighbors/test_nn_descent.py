@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bvdt import _core
 from bvdt.lifting import lift
-from bvdt.neighbors import IndexParams, NeighborIndex, SearchParams, autotune, autotuned, index
+from bvdt.neighbors import IndexParams, NeighborIndex, SearchParams, autotuned, index, ivf
 from bvdt.neighbors.exact import reranked
-from bvdt.neighbors.ivf import InvertedLists, lists_of
-from bvdt.neighbors.nn_descent import descend, never
+from bvdt.neighbors.ivf import InvertedLists
+from bvdt.neighbors.nn_descent import descend, never, read_lists
 from helpers.engine_cases import random_lifted
 from neighbors.test_search import groups, true_recall
 
@@ -18,7 +18,7 @@ from neighbors.test_search import groups, true_recall
 def joins_are_cheap(monkeypatch):
     """So that few points are enough for NN-descent to pay."""
     monkeypatch.setattr(index, "ALL_PAIRS", 1000)
-    monkeypatch.setattr(autotune, "_JOINED", 0)
+    monkeypatch.setattr(ivf, "_JOIN_COST", 0)
 
 
 def slow_iteration(lifted, listed):
@@ -33,19 +33,19 @@ def slow_iteration(lifted, listed):
     return np.sort(d, axis=1)[:, :k]
 
 
-def started(lifted, given, n_links, threads=2):
+def started(lifted, given, n_forward, threads=2):
     """Lists of NN-descent that begin with those given."""
     n = lifted.n_points
     if lifted.is_sparse:
         order = np.arange(n, dtype=np.int32)
-        return _core.SparseDescent(*lifted.arrays, lifted.u, lifted.w, order, given, n_links, threads)
-    lists = InvertedLists.build(lifted, IndexParams(list_size=20), 1).lists
-    return _core.DenseDescent(lists, given, n_links, threads)
+        return _core.SparseDescent(*lifted.arrays, lifted.u, lifted.w, order, given, n_forward, threads)
+    lists = InvertedLists.build(lifted, IndexParams(list_size=20), 1).kernel
+    return _core.DenseDescent(lists, given, n_forward, threads)
 
 
 def read(lifted, lists, k):
     rows = np.arange(lifted.n_points)
-    return reranked(lifted, lifted, lists_of(lists, rows, k, 1)[0], k, 1)
+    return reranked(lifted, lifted, read_lists(lists, rows, k, 1)[0], k, 1)
 
 
 @pytest.mark.parametrize("as_sparse", [False, True])
@@ -75,7 +75,7 @@ def test_threads_and_parts_do_not_matter(as_sparse):
     )
     lists = [started(lifted, given, 7, threads) for threads in (1, 2)]
     found = [
-        descend(each, 600, lambda rows, each=each: lists_of(each, rows, 9, 1), 9, 4, never, jobs, False)
+        descend(each, 600, lambda rows, each=each: read_lists(each, rows, 9, 1), 9, 4, never, jobs, False)
         for jobs, each in enumerate(lists, 1)
     ]
     for one, two in zip(*found, strict=True):
@@ -88,7 +88,7 @@ def test_estimates_ascend_and_no_divergence_is_below():
     lists = started(lifted, given.astype(np.int32), 5)
     lists.link(2)
     lists.join(0, 3000, 2)
-    found, estimate = lists_of(lists, np.arange(3000), 9, 2)
+    found, estimate = read_lists(lists, np.arange(3000), 9, 2)
     exact = np.stack([lifted.divergences([i], centers)[0] for i, centers in enumerate(found)])
     assert (estimate <= exact + 1e-12).all()
     assert_allclose(estimate, exact, atol=1e-4 * exact.max())
@@ -110,7 +110,7 @@ def test_far_points_do_not_spoil_the_lists_of_others(joins_are_cheap):
 def test_nn_descent_reaches_the_recall_asked_for(n_features, recall, joins_are_cheap):
     lifted = lift(groups(4000, n_features), "squared_euclidean")
     tuned = autotuned(lifted, 10, recall, 0)
-    params = tuned._graph_params(tuned.target)[0]
+    params = tuned.index.strategy.graph_params(tuned.target, tuned.index.search_params)[0]
     assert params.n_iter > 0
     assert params.n_candidates < tuned.index.search_params.n_candidates
     lists, reached = tuned.knn_graph()
@@ -133,7 +133,7 @@ def test_an_iteration_ends_when_it_is_enough():
     """After a part of the places, spread over all; whole iterations find more."""
     lifted = lift(groups(3000, 8), "squared_euclidean")
     strategy = InvertedLists.build(lifted, IndexParams(list_size=40), 2)
-    params, found = SearchParams(60, 10, 1, 16), []
+    params, found = SearchParams(60, 10, n_iter=1, n_forward=16), []
     for parts in (1, 4, 8):
         asked = iter(range(1, 100))
         stop = lambda read, at_end, asked=asked, parts=parts: next(asked) >= parts  # noqa: E731

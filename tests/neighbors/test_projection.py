@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bvdt.lifting import lift
 from bvdt.neighbors import IndexParams, NeighborIndex, SearchParams
-from bvdt.neighbors.autotune import GroundTruth, choose_directions
+from bvdt.neighbors.autotune import choose_directions
 from bvdt.neighbors.exact import exact_lists, reranked
 from bvdt.neighbors.ivf import InvertedLists
 from bvdt.neighbors.projection import Projection, principal
@@ -85,7 +85,7 @@ def test_ground_truth_by_estimates_is_exact(n_directions, far):
     X[0] += far
     lifted = lift(X, "squared_euclidean")
     lists = InvertedLists.build(lifted, IndexParams("ivf", n_directions), 2)
-    truth = GroundTruth.by_lists(lists, 9, np.random.default_rng(3))
+    truth = lists.ground_truth(9, np.random.default_rng(3))
     slow = exact_lists(lifted, lifted, 9, truth.rows, truth.rows)
     assert_allclose(truth.divergences, slow[1], rtol=1e-9, atol=1e-12)
     assert (truth.indices == slow[0]).mean() > 0.999

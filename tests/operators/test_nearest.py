@@ -72,7 +72,7 @@ def test_an_operator_keeps_the_index_of_its_near_field(as_sparse):
     X = random_data("gid", 200, np.random.default_rng(0), as_sparse=as_sparse)
     op = bvdt.transition_matrix(X, near=5, random_state=0)
     assert op.index is op.index
-    assert op.index._strategy is op.near.index._strategy
+    assert op.index.strategy is op.near.index.strategy
     tree = bvdt.transition_matrix(X, random_state=0)
     assert tree.index is tree.index
     assert_array_equal(op.nearest(X[:9], 4)[0], tree.nearest(X[:9], 4)[0])

@@ -20,9 +20,9 @@ from ..neighbors import (
     Tuned,
     autotuned,
     checked_recall,
+    clamp_rounding,
     dual_points,
     ranking_divergence,
-    zeroed,
 )
 from ._base import checked
 
@@ -93,10 +93,10 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         points = self._index.points
         if k > self._tuned.k:
             lists, _ = self._autotuned(points, k).knn_graph()
-            return zeroed(points, points, lists)
+            return clamp_rounding(points, points, lists)
         if self._own is None:  # threads that ask together find the same
             lists, self.recall_ = self._tuned.knn_graph()
-            self._own = zeroed(points, points, lists)
+            self._own = clamp_rounding(points, points, lists)
         index, d = self._own
         return index[:, :k], d[:, :k]
 

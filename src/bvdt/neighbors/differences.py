@@ -19,7 +19,7 @@ _FEW = 0.01  # of the rows, that may be so
 Find = Callable[[NDArray[Any], int], tuple[Int, Float]]  # rows, width -> (n, width) ×2
 
 
-def told_apart(
+def rerank_by_differences(
     rows: Lifted, centres: Lifted, lists: tuple[Int, Float], most: int, find: Find
 ) -> tuple[Int, Float]:  # (n, k) ×2
     """The lists, ranked again by ½‖x − y‖² from differences wherever rounding hides who is nearer.
@@ -79,7 +79,9 @@ def _squares(rows: Lifted, centres: Lifted, index: Int) -> Float:  # (n, k) -> (
     return out
 
 
-def zeroed(queries: Lifted, points: Lifted, lists: tuple[Int, Float]) -> tuple[Int, Float]:  # (n, k) ×2
+def clamp_rounding(
+    queries: Lifted, points: Lifted, lists: tuple[Int, Float]
+) -> tuple[Int, Float]:  # (n, k) ×2
     """The lists, where divergences that are no more than rounding are 0: those of equal points."""
     if _has_differences(points):
         return lists  # which are exact

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from .._support.arrays import Float, Index, Int, batches
 from ..lifting import Lifted
-from .differences import told_apart
+from .differences import rerank_by_differences
 from .exact import divergences, exact_lists, least
 
 Offers = tuple[Index, Index, Float]  # rows, centres and their divergences, (m,) each
@@ -28,7 +28,7 @@ def joined_lists(
     own, offers = _compared(lifted, divergence[:, -1], index.shape[1])
     lists = np.concatenate([index, own[0]]), np.concatenate([divergence, own[1]])
     _enter(lists, *offers)
-    return told_apart(lifted, lifted, lists, lifted.n_points - 1, partial(_among_all, lifted))
+    return rerank_by_differences(lifted, lifted, lists, lifted.n_points - 1, partial(_among_all, lifted))
 
 
 def _among_all(lifted: Lifted, rows: NDArray[Any], k: int) -> tuple[Int, Float]:

@@ -65,3 +65,10 @@ def _iterate(
         if part + 1 < _PARTS and enough():
             return True
     return False
+
+
+def read_lists(lists: Any, rows: Index, width: int, threads: int) -> tuple[Int, Float]:  # (m, width) ×2
+    """What NN-descent has found for some points, and estimates, ascending."""
+    index, estimate = empty_lists(len(rows), width)
+    lists.read(rows.astype(np.int32), index, estimate, threads)
+    return index, estimate

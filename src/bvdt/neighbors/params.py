@@ -37,14 +37,17 @@ class SearchParams:
 
     Parameters
     ----------
-    n_candidates : points that a query is compared with: as many nearest inverted lists are probed as hold
-        them. Sparse: postings that are read, the rarest features' first; 0 in a graph: chunks instead.
+    n_candidates : of inverted lists: points that a query is compared with; the nearest lists are probed until
+        they hold as many.
     rerank : candidates that are ranked by the divergence, where they were found by an estimate.
+    n_postings : of sparse points: postings that a query reads, those of the rarest features; a graph of 0
+        begins with chunks of similar points.
     n_iter : iterations of NN-descent that follow in a neighbor graph.
-    n_links : of every list, the neighbors that lead on in an iteration.
+    n_forward : of every list, the forward neighbors of an iteration.
     """
 
-    n_candidates: int
+    n_candidates: int = 0
     rerank: int = 0
+    n_postings: int = 0
     n_iter: int = 0
-    n_links: int = 0
+    n_forward: int = 0

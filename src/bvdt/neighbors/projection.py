@@ -16,6 +16,7 @@ import numpy as np
 from .._support.arrays import Float, batches
 from ..lifting import Lifted
 
+FEW_FEATURES = 64  # coordinates that are compared as they are
 MOST = 255  # directions
 SAMPLE = 4000  # rows that the directions are found on
 _LEAST_SHARE = 0.1  # of the sample's points, whose own remainders have a smaller share than is taken
