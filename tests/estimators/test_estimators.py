@@ -431,6 +431,8 @@ def test_minus_one_in_unsigned_numbers_is_refused(dtype):
     with pytest.raises(ValueError, match=rf"y\[2\] = {np.iinfo(dtype).max}, which is what -1 .* in uint"):
         on_four(y)
     assert list(on_four(np.array([0, 1, 255, 0], np.uint8)).classes_) == [0, 1, 255]  # a mask's
+    with pytest.warns(UserWarning, match="y is 255 for 3 of 4 points, and 255 is what -1"):
+        on_four(np.array([0, 255, 255, 255], np.uint8))
 
 
 @pytest.mark.parametrize(

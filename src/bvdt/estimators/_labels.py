@@ -81,10 +81,20 @@ def _texts(y: NDArray[Any]) -> set[str]:
 
 
 def _refuse_wrapped(y: NDArray[Any], where: str | None = None) -> None:
-    """The largest unsigned number, which −1 becomes; 255 is an ordinary value of a mask and stays one."""
-    if y.dtype.kind != "u" or y.dtype.itemsize == 1:
+    """The largest unsigned number, which −1 becomes; 255, an ordinary value of a mask, is only warned of."""
+    if y.dtype.kind != "u":
         return
     largest = np.iinfo(y.dtype).max
+    if y.dtype.itemsize == 1:
+        n = int((y == largest).sum())
+        if 2 * n > len(y) and where is None:
+            warnings.warn(
+                f"y is 255 for {n} of {len(y)} points, and 255 is what -1 (unlabelled) becomes in uint8; if "
+                "they are unlabelled, take signed integers before -1 is put in: y.astype(np.int64)",
+                UserWarning,
+                stacklevel=4,
+            )
+        return
     if (y == largest).any():
         where = where or f"y[{int(np.argmax(y == largest))}] ="
         raise ValueError(

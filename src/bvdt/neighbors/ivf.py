@@ -180,7 +180,7 @@ class InvertedLists:
             best = SearchParams(min(int(_BUDGET_STEP * best.n_candidates) + 1, n), min(rerank, n - 1))
 
     def graph_params(self, target: Target, alone: SearchParams) -> list[SearchParams]:
-        """Ways to the recall, tried in turn: NN-descent after a poorer search where it is less; the search."""
+        """Ways to the recall, tried in turn: NN-descent after a poorer search, if it is less; the search."""
         k, most = target.k, self.points.n_points - 1
         # The more forward neighbors, the closer NN-descent comes to all before it stands still.
         n_forward = min(k + min(k, round(_FORWARD_SLACK / (1 - target.recall))), most)
