@@ -74,7 +74,8 @@ def load(
     """Read an operator that ``op.save`` wrote, or that of a model of ``bvdt.documents.model.save_model``.
 
     A divergence of your own φ is code and is not in the file: give it again as ``divergence`` if new points
-    are to be lifted (``op.extend``); everything else works without.
+    are to be lifted (``op.extend``); everything else works without. The neighbor index is not in the file: it
+    is built when new points first need it, in about the time of a tree.
 
     Examples
     --------
