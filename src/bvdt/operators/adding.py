@@ -31,7 +31,7 @@ def add_points(op: WalkOperator, X_new: Any, bandwidth: float | str | None = Non
             "(a loaded custom phi: set it with bvdt.load(path, divergence=...))"
         )
     lifted = op.lifted.joined(X_new)
-    near = op.near.joined(lifted) if isinstance(op, ForestOperator) and op.near is not None else None
+    near = None if op.near is None else op.near.joined(lifted)
     hosts = _hosts(lifted, op.shape[0], near)
     beta = op.bandwidth if bandwidth is None else bandwidth
     members: list[TransitionOperator] = []

@@ -20,6 +20,7 @@ from .symmetrized import SymmetrizedOperator
 
 if TYPE_CHECKING:
     from .extended import ExtendedOperator
+    from .near_field import NearField
     from .quality import Quality
     from .single_tree import TransitionOperator
 
@@ -47,6 +48,8 @@ class WalkOperator(RealOperator):
     bandwidth: float
     lower_bound: float
     n_jobs: int | None
+    near: NearField | None = None
+    weights: Float = np.ones(1)  # of the members
     _cache: dict[str, Any]
 
     @property

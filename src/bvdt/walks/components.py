@@ -17,7 +17,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
 from .._support.arrays import Float, Index
-from ..operators import ForestOperator, SymmetrizedOperator, TransitionOperator, WalkOperator
+from ..operators import SymmetrizedOperator, TransitionOperator, WalkOperator
 from ..tree import Tree
 
 _LINK = 1e-6  # v_Aᵀ·W·v_B of two nodes' unit vectors above which they are linked
@@ -114,8 +114,7 @@ def walk_parts(op: Any, S: SymmetrizedOperator) -> Index:  # (N,)
         return np.asarray(connected_components(csr_array(op), directed=False)[1], np.intp)
     if not isinstance(op, WalkOperator):
         return np.zeros(S.shape[0], np.intp)
-    near = op.near if isinstance(op, ForestOperator) else None
-    part = np.arange(S.shape[0]) if near is None else near.parts_among(S.kept)
+    part = np.arange(S.shape[0]) if op.near is None else op.near.parts_among(S.kept)
     for member, share in zip(op.members, _far_shares(op), strict=True):
         if part.max() > 0:
             part = _joined(part, *_linked_in_tree(member, share, S.kept))
@@ -128,8 +127,6 @@ def walk_parts(op: Any, S: SymmetrizedOperator) -> Index:  # (N,)
 
 def _far_shares(op: WalkOperator) -> Float:  # (n_trees,)
     """What each tree's blocks count in the walk."""
-    if not isinstance(op, ForestOperator):
-        return np.ones(1)
     return op.weights if op.near is None else float(op.near.far_share.min()) * op.weights
 
 

@@ -24,7 +24,7 @@ from scipy import linalg, sparse
 
 from .._support.arrays import Float
 from .._support.sparse import sparse_times
-from ..operators import ForestOperator, SymmetrizedOperator
+from ..operators import SymmetrizedOperator
 from ..tree import Tree
 from .subspace import leading_space
 
@@ -67,7 +67,7 @@ class Hierarchy:
 
         ``S`` is in the operator's own order, the hierarchy in ``order``: the first tree's, if it has one.
         """
-        near = op.near if isinstance(op, ForestOperator) else None
+        near = getattr(op, "near", None)
         links = (
             near.symmetric if near is not None else ((op + op.T) / 2).tocsr() if sparse.issparse(op) else None
         )

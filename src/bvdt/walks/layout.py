@@ -126,11 +126,10 @@ def _threads(n_points: int, op: Any) -> int:
 
 def _linked(op: Any, rng: np.random.Generator) -> Any:
     """The operator with a near field: blocks alone tie the points of a group together on one spot."""
-    if not isinstance(op, WalkOperator) or getattr(op, "near", None) is not None:
+    if not isinstance(op, WalkOperator) or op.near is not None:
         return op
     field = NearField.of(op.lifted, min(NEAR, op.shape[0] - 1), rng, op.n_jobs)
-    weights = op.weights if isinstance(op, ForestOperator) else "uniform"
-    return ForestOperator(op.members, weights=weights, near=field)
+    return ForestOperator(op.members, weights=op.weights, near=field)
 
 
 def _links(op: Any) -> Any:  # CSR (N, N)
