@@ -9,7 +9,7 @@ SOURCES := pyproject.toml constraints.txt requirements.lock CMakeLists.txt $(fil
 CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 TOGETHER = -n auto --dist worksteal
 
-.PHONY: install demo check test test-fast test-simd test-random test-cpp test-oldest wheel-test coverage lint format \
+.PHONY: install demo check test test-fast test-simd test-random test-cpp test-oldest wheel-test coverage lint stubs format \
 	sanitize fuzz fuzz-sanitize bench bench-quick bench-embedding bench-maps bench-neighbours docs clean
 install: $(VENV)/.installed
 
@@ -67,12 +67,17 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
+	$(BIN)/python .ci/stubs.py --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/zizmor --offline --quiet .github
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	if command -v actionlint >/dev/null; then actionlint; fi
+
+# The kernels' signatures, src/bvdt/_core.pyi, from the compiled core.
+stubs: install
+	$(BIN)/python .ci/stubs.py
 
 format: install
 	$(BIN)/ruff check --fix .

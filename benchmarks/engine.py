@@ -18,7 +18,7 @@ from scipy import sparse
 
 from bvdt import BlockPartition, Tree
 from bvdt.blocks.optimum import optimum
-from bvdt.operators.products import prepare
+from bvdt.operators.tree_product import prepared
 
 SIZES = (50_000, 1_000_000)  # the movie reviews' number of documents; a million
 THREADS = 2
@@ -59,12 +59,12 @@ def run(n_points: int) -> None:
     tree = random_tree(n_points, rng)
     coarsest = BlockPartition.coarsest(tree)
     dbar = rng.exponential(size=coarsest.n_blocks)
-    product = prepare(tree, coarsest, optimum(dbar, tree, coarsest).q)
+    product = prepared(tree, coarsest, optimum(dbar, tree, coarsest).q)
     seconds = {}
     for k in (1, 20):
         v = rng.random((n_points, k))
         out = np.empty_like(v)
-        seconds[k] = best(lambda v=v, out=out: product.apply(v, out, False, THREADS))
+        seconds[k] = best(lambda v=v, out=out: product.apply(v, "forward", out, THREADS))
     neighbours, first = rng.integers(n_points, size=10 * n_points), np.arange(0, 10 * n_points + 1, 10)
     knn = sparse.csr_array((rng.random(10 * n_points), neighbours, first), shape=(n_points, n_points))
     csr = best(lambda: knn @ v)

@@ -225,18 +225,18 @@ def traffic(n_points: int, n_features: int, near: int) -> None:
             "idle bytes per second": idle / idle_s,
             "seconds per product": seconds / products,
         }
-        if op.near is not None:
-            told["halo points"] = sum(op.near.halo)
-            told["halo bytes per product"] = sum(op.near.halo) * 10 * 8
+        if op.near_field is not None:
+            told["halo points"] = sum(op.near_field.halo)
+            told["halo bytes per product"] = sum(op.near_field.halo) * 10 * 8
             told["10-NN graph's halo bytes"] = graph_halo(op) * 10 * 8
         print(json.dumps(told), flush=True)
 
 
 def graph_halo(op: DaskOperator) -> int:
     """Points of other shards that a 10-NN graph's product must fetch: those in the lists."""
-    assert op.near is not None
+    assert op.near_field is not None
     executor = op._executor
-    return int(sum(executor.gather(executor.map("halo", listed_elsewhere, op.near.matrices))))
+    return int(sum(executor.gather(executor.map("halo", listed_elsewhere, op.near_field.matrices))))
 
 
 def listed_elsewhere(near: Any) -> int:

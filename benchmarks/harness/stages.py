@@ -28,10 +28,11 @@ STAGES = {
     "near field": ["bvdt.operators.near_field:NearField.of"],
     "blocks": ["bvdt.operators.single_tree:block_divergences"],
     "optimum": ["bvdt.operators.single_tree:optimum", "bvdt.operators.single_tree:resolve_bandwidth"],
-    "preparation": ["bvdt.operators.single_tree:prepare"],
+    "preparation": ["bvdt.operators.single_tree:prepared"],
     "product": [
-        "bvdt.operators.single_tree:TransitionOperator._times",
-        "bvdt.operators.forest:ForestOperator._times",
+        "bvdt.operators.single_tree:TransitionOperator.apply",
+        "bvdt.operators.ordered:OrderedWalk.scaled",
+        "bvdt.operators.ordered:OrderedWalk.step",
     ],
     "propagation": [
         "bvdt:propagate_labels",

@@ -22,6 +22,22 @@ void dots(Matrix<T> a, Matrix<T> b, MutableVector<double> out, int threads) {
 }
 
 template <typename T>
+void step(MutableMatrix<T> f, MutableMatrix<T> r, MutableMatrix<T> p, Matrix<T> ap, Vector<T> length,
+          Vector<T> turn, MutableVector<double> squares, int threads) {
+    ReleasedGil release;
+    check_threads(threads);
+    const int64_t n = rows(f), k = columns(f);
+    check_matrix("r", rows(r), columns(r), n, k);
+    check_matrix("p", rows(p), columns(p), n, k);
+    check_matrix("ap", rows(ap), columns(ap), n, k);
+    check_length("length", rows(length), k, "column");
+    check_length("turn", rows(turn), k, "column");
+    check_length("squares", rows(squares), k, "column");
+    conjugate_step<T>({f.data(), r.data(), p.data(), ap.data(), length.data(), turn.data(), n, k},
+                      squares.data(), threads);
+}
+
+template <typename T>
 void reduce(MutableMatrix<T> r, Matrix<T> ap, Vector<T> length, MutableVector<double> squares, int threads) {
     ReleasedGil release;
     check_threads(threads);
@@ -123,6 +139,9 @@ void register_steps(nb::module_& m) {
     m.def("cut_below_zero", &cut<T>, "v"_a.noconvert(), "threads"_a);
     m.def("blend_rows", &blend<T>, "step"_a.noconvert(), "before"_a.noconvert(), "given"_a.noconvert(),
           "order"_a.none(), "alpha"_a, "tol"_a, "rounding"_a, "change"_a.noconvert(), "total"_a.noconvert(),
+          "threads"_a);
+    m.def("conjugate_step", &step<T>, "f"_a.noconvert(), "r"_a.noconvert(), "p"_a.noconvert(),
+          "ap"_a.noconvert(), "length"_a.noconvert(), "turn"_a.noconvert(), "squares"_a.noconvert(),
           "threads"_a);
     m.def("reduce_columns", &reduce<T>, "r"_a.noconvert(), "ap"_a.noconvert(), "length"_a.noconvert(),
           "squares"_a.noconvert(), "threads"_a);

@@ -46,69 +46,10 @@ void make_links(Links* self, Matrix<int32_t> indices, Matrix<int32_t> weight, do
     new (self) Links(indices.data(), weight.data(), unit, k, order.data(), n, threads);
 }
 
-struct Building {
-    std::optional<MeanLinks> links;  // until it is finished
-    int64_t k;
-    nb::object made;  // from then on
-
-    MeanLinks& unfinished() {
-        require(links.has_value(), "MeanLinks needs to be unfinished; it was finished before");
-        return *links;
-    }
-};
-
-void make_mean_links(Building* self, Matrix<int32_t> listed, double unit, Vector<int32_t> order,
-                     int threads) {
+Links mean(const Links& self, int threads) {
     ReleasedGil release;
     check_threads(threads);
-    const int64_t n = rows(order), k = columns(listed);
-    check_distinct("order", order.data(), n, n);
-    check_matrix("listed", rows(listed), k, n, k);
-    check_indices("listed", listed.data(), n * k, n, threads, -1);
-    MeanLinks links(listed.data(), k, unit, order.data(), n, threads);
-    const HeldGil acquire;
-    new (self) Building{std::move(links), k, nb::object()};
-}
-
-void weigh_rows(Building& self, int64_t first, Matrix<int32_t> weight) {
-    ReleasedGil release;
-    MeanLinks& links = self.unfinished();
-    const int64_t n = rows(weight), most = links.n_points();
-    require(first >= 0 && first <= most && n <= most - first, "weights need rows of 0…", most - 1,
-            "; they are of ", n, " from ", first);
-    check_matrix("weights", n, columns(weight), n, self.k);
-    check_indices("weights", weight.data(), n * self.k, int64_t{kMostWeight} + 1, 1);
-    links.weigh(weight.data(), first, first + n, self.k);
-}
-
-// out (m, k) ← the first k columns of rows first … first + m − 1, −1 where a row has fewer.
-void heads(const Links& self, int64_t first, MutableMatrix<int32_t> out) {
-    const int64_t n = rows(out), k = columns(out), most = self.n_points();
-    require(first >= 0 && first <= most && n <= most - first, "out needs rows of 0…", most - 1, "; it has ",
-            n, " from ", first);
-    for (int64_t i = 0; i < n; ++i) {
-        const int64_t begin = self.first()[first + i], length = self.first()[first + i + 1] - begin;
-        int32_t* const end =
-            std::copy_n(self.column().data() + begin, std::min(k, length), out.data() + i * k);
-        std::fill(end, out.data() + (i + 1) * k, -1);
-    }
-}
-
-void heads_before(Building& self, int64_t first, MutableMatrix<int32_t> out) {
-    heads(self.made.is_valid() ? nb::cast<const Links&>(self.made) : self.unfinished().unweighed(), first,
-          out);
-}
-
-nb::object finish(Building& self, int threads) {
-    MeanLinks& links = self.unfinished();
-    {
-        ReleasedGil release;
-        check_threads(threads);
-        links.join(threads);
-    }
-    self.made = nb::cast(std::move(links).taken());
-    self.links.reset();
-    return self.made;
+    return self.mean(threads);
 }
 
 const double* checked(const char* name, const Scale& scale, int64_t n) {
@@ -120,8 +61,8 @@ const double* checked(const char* name, const Scale& scale, int64_t n) {
 template <typename T>
 void multiply(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMatrix<T> out,
               const Scale& near_in, const Scale& near_out, const Scale& far_in, const Scale& far_out,
-              double own, bool transpose, bool ordered, std::optional<MutableVector<double>> dots,
-              int threads) {
+              double near_times, double far_times, double own, bool transpose,
+              std::optional<MutableMatrix<double>> dots, int threads) {
     ReleasedGil release;
     check_threads(threads);
     const int64_t n = self.n_points();
@@ -129,11 +70,16 @@ void multiply(const Links& self, const CoarsestProduct* far, Matrix<T> v, Mutabl
         require(far->n_points() == n, "far needs ", n, " points, as the links; it has ", far->n_points());
     check_matrix("v", rows(v), columns(v), n, columns(v));
     check_matrix("out", rows(out), columns(out), n, columns(v));
-    if (dots) check_length("dots", rows(*dots), columns(v), "column");
-    const WalkScales scales{checked("near_in", near_in, n), checked("near_out", near_out, n),
-                            checked("far_in", far_in, n), checked("far_out", far_out, n), own};
-    multiply_walk(far, self, scales, v.data(), out.data(), columns(v), transpose, ordered,
-                  dots ? dots->data() : nullptr, threads);
+    if (dots) check_matrix("dots", rows(*dots), columns(*dots), 2, columns(v));
+    const WalkScales scales{checked("near_in", near_in, n),
+                            checked("near_out", near_out, n),
+                            checked("far_in", far_in, n),
+                            checked("far_out", far_out, n),
+                            own,
+                            near_times,
+                            far_times};
+    multiply_walk(far, self, scales, v.data(), out.data(), columns(v), transpose, true,
+                  dots ? dots->data() : nullptr, dots ? 2 : 0, threads);
 }
 
 // sums (3, k): change, size and squares.
@@ -155,9 +101,8 @@ void step(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMat
     check_indices("row", row.data(), n, rows(given), threads, -1);
     check_matrix("sums", rows(sums), columns(sums), 3, k);
     const WalkScales scales{nullptr, by.data(), nullptr, by.data(), 0, near_times, far_times};
-    double* const to = sums.data();
     step_walk<T>(far, self, scales, v.data(), out.data(), k,
-                 {row.data(), given.data(), by.data(), share, turn, to, to + k, to + 2 * k}, threads);
+                 {row.data(), given.data(), by.data(), share, turn}, sums.data(), threads);
 }
 
 // A read-only view, which keeps the links.
@@ -182,22 +127,18 @@ void register_links(nb::module_& m) {
     auto links = nb::class_<Links>(m, "Links");
     links.def("__init__", &make_links, "listed"_a, "weights"_a, "unit"_a, "order"_a, "threads"_a)
         .def("transposed", &Links::transposed, nb::call_guard<ReleasedGil>())
-        .def("heads", &heads, "first"_a, "out"_a.noconvert())
+        .def("mean", &mean, "threads"_a)
         .def_prop_ro("unit", &Links::unit)
         .def_prop_ro("first", &viewed<&Links::first>)
         .def_prop_ro("column", &viewed<&Links::column>)
         .def_prop_ro("weight", &viewed<&Links::weight>)
         .def_prop_ro("order", &viewed<&Links::order>);
-    nb::class_<Building>(m, "MeanLinks")
-        .def("__init__", &make_mean_links, "listed"_a, "unit"_a, "order"_a, "threads"_a)
-        .def("weigh", &weigh_rows, "first"_a, "weights"_a)
-        .def("heads", &heads_before, "first"_a, "out"_a.noconvert())
-        .def("finished", &finish, "threads"_a);
     const auto register_multiply = [&](auto function) {
         links.def("multiply", function, "far"_a.none(), "v"_a, "out"_a.noconvert(),
                   "near_in"_a.none() = nb::none(), "near_out"_a.none() = nb::none(),
-                  "far_in"_a.none() = nb::none(), "far_out"_a.none() = nb::none(), "own"_a, "transpose"_a,
-                  "ordered"_a, "dots"_a.noconvert().none() = nb::none(), "threads"_a);
+                  "far_in"_a.none() = nb::none(), "far_out"_a.none() = nb::none(), "near_times"_a = 1.0,
+                  "far_times"_a = 1.0, "own"_a = 0.0, "transpose"_a = false,
+                  "dots"_a.noconvert().none() = nb::none(), "threads"_a);
     };
     register_multiply(&multiply<double>);
     register_multiply(&multiply<float>);

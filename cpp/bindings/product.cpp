@@ -40,17 +40,6 @@ void apply_coarsest(const CoarsestProduct& self, Matrix<T> v, MutableMatrix<T> o
     self.apply(v.data(), out.data(), columns(v), transpose, threads);
 }
 
-NewVector<double> probabilities(const CoarsestProduct& self, Vector<int32_t> size) {
-    std::vector<double> q;
-    {
-        ReleasedGil release;
-        check_sizes(size.data(), rows(size), 1);
-        q = self.probabilities(size.data(), rows(size));
-        require(!q.empty(), "size needs to be that of the product's tree; it is another's");
-    }
-    return to_numpy(std::move(q));
-}
-
 template <typename T>
 void product_blocks(Vector<int32_t> size, Vector<int32_t> parent, Vector<int32_t> order,
                     Vector<int64_t> first, Vector<int32_t> other, Vector<double> q, Matrix<T> v,
@@ -79,7 +68,6 @@ void register_product(nb::module_& m) {
         .def("symmetric", &CoarsestProduct::symmetric, nb::call_guard<ReleasedGil>())
         .def("apply", &apply_coarsest<double>, "v"_a, "out"_a.noconvert(), "transpose"_a, "threads"_a)
         .def("apply", &apply_coarsest<float>, "v"_a, "out"_a.noconvert(), "transpose"_a, "threads"_a)
-        .def("probabilities", &probabilities, "size"_a)
         .def_prop_ro("nbytes", &CoarsestProduct::bytes);
     m.def("product_blocks", &product_blocks<double>, "size"_a, "parent"_a, "order"_a, "first"_a, "other"_a,
           "q"_a, "v"_a, "out"_a.noconvert(), "threads"_a);

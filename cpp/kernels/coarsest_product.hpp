@@ -65,9 +65,6 @@ class CoarsestProduct {
     // with the mean of both probabilities. Nothing is copied.
     CoarsestProduct symmetric() const;
 
-    // q as it was given, from the tree's sizes again; nothing if these are of another tree.
-    std::vector<double> probabilities(const int32_t* size, int64_t n_nodes) const;
-
     int64_t n_points() const { return shape_->n_points; }
     const ProductShape& shape() const { return *shape_; }
     const double* weights() const { return q_->within.data(); }

@@ -57,6 +57,21 @@ BVDT_INLINE void advance(T* f, T* p, const T* r, const T* length, const T* turn,
     }
 }
 
+template <typename T>
+BVDT_INLINE void take_step(const ConjugateStep<T>& s, int64_t count, int64_t width, double* sum) {
+    for (int64_t base = 0; base < count; base += width) {
+        const int64_t here = std::min(width, count - base);
+        BVDT_INDEPENDENT_LOOP
+        for (int64_t e = 0; e < here; ++e) {
+            const T along = s.p[base + e], left = s.r[base + e] - s.length[e] * s.ap[base + e];
+            s.f[base + e] += s.length[e] * along;
+            s.r[base + e] = left;
+            s.p[base + e] = left + s.turn[e] * along;
+            sum[e] += static_cast<double>(left) * static_cast<double>(left);
+        }
+    }
+}
+
 // body(first value, values, tile of sums) for every batch of rows; out (columns,) = the sums of all batches.
 template <typename Body>
 void sum_batches(int64_t n, int64_t columns, double* out, int threads, const Body& body) {
@@ -83,6 +98,17 @@ void column_dots(const T* a, const T* b, int64_t n, int64_t columns, double* out
 }
 
 template <typename T>
+void conjugate_step(const ConjugateStep<T>& step, double* squares, int threads) {
+    const std::vector<T> length = tiled(step.length, step.columns), turn = tiled(step.turn, step.columns);
+    sum_batches(step.n, step.columns, squares, threads, [&](int64_t first, int64_t count, double* tile) {
+        ConjugateStep<T> batch = step;
+        batch.f += first, batch.r += first, batch.p += first, batch.ap += first;
+        batch.length = length.data(), batch.turn = turn.data();
+        take_step(batch, count, kTile * step.columns, tile);
+    });
+}
+
+template <typename T>
 void reduce_columns(T* r, const T* ap, const T* length, int64_t n, int64_t columns, double* squares,
                     int threads) {
     const std::vector<T> lengths = tiled(length, columns);
@@ -103,6 +129,7 @@ void advance_columns(T* f, T* p, const T* r, const T* length, const T* turn, int
 
 #define BVDT_FOR(T)                                                                       \
     template void column_dots(const T*, const T*, int64_t, int64_t, double*, int);        \
+    template void conjugate_step(const ConjugateStep<T>&, double*, int);                  \
     template void reduce_columns(T*, const T*, const T*, int64_t, int64_t, double*, int); \
     template void advance_columns(T*, T*, const T*, const T*, const T*, int64_t, int64_t, int);
 BVDT_FOR(double)

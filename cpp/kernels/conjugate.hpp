@@ -12,6 +12,18 @@ namespace bvdt {
 template <typename T>
 void column_dots(const T* a, const T* b, int64_t n, int64_t columns, double* out, int threads);
 
+// f += length·p, r −= length·ap, then p ← r + turn·p with the new r, in one pass; squares (columns,) = Σ_i
+// r_i² of the new r.
+template <typename T>
+struct ConjugateStep {
+    T *f, *r, *p;            // (n, columns)
+    const T* ap;             // (n, columns)
+    const T *length, *turn;  // (columns,)
+    int64_t n, columns;
+};
+template <typename T>
+void conjugate_step(const ConjugateStep<T>& step, double* squares, int threads);
+
 // r −= length·ap; squares (columns,) = Σ_i r_i² of the new r.
 template <typename T>
 void reduce_columns(T* r, const T* ap, const T* length, int64_t n, int64_t columns, double* squares,

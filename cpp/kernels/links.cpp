@@ -97,64 +97,40 @@ Links Links::transposed() const {
     return out;
 }
 
-MeanLinks::MeanLinks(const int32_t* listed, int64_t k, double unit, const int32_t* order, int64_t n,
-                     int threads)
-    : links_(std::make_shared<const std::vector<int32_t>>(order, order + n), unit / 2),
-      own_(static_cast<size_t>(n)) {
-    std::vector<int64_t>& first = links_.first_;
-    LargeVector<char> back(static_cast<size_t>(n * k));  // of every link whether there is one back
-    parallel_stretches(n, kRows, threads, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-            const int32_t* const list = listed + i * k;
-            own_[i] = static_cast<int32_t>(std::find(list, list + k, -1) - list);
-            for (int64_t e = 0; e < own_[i]; ++e) {
-                const int32_t* const theirs = listed + list[e] * k;
-                back[i * k + e] = std::find(theirs, theirs + k, static_cast<int32_t>(i)) != theirs + k;
-            }
-        }
-    });
-    for (int64_t i = 0; i < n; ++i) {
-        first[i + 1] += own_[i];
-        for (int64_t e = i * k; e < i * k + own_[i]; ++e) first[listed[e] + 1] += !back[e];
-    }
-    links_.make_room();
-    parallel_stretches(n, kRows, threads, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i)
-            std::copy_n(listed + i * k, own_[i], links_.column_.data() + first[i]);
-    });
-    std::vector<int32_t> filled(own_);
-    for (int64_t i = 0; i < n; ++i)
-        for (int64_t e = i * k; e < i * k + own_[i]; ++e)
-            if (!back[e]) links_.column_[first[listed[e]] + filled[listed[e]]++] = static_cast<int32_t>(i);
-}
-
-void MeanLinks::weigh(const int32_t* weight, int64_t first, int64_t last, int64_t k) {
-    for (int64_t i = first; i < last; ++i)
-        std::copy_n(weight + (i - first) * k, own_[i], links_.weight_.data() + links_.first_[i]);
-}
-
-void MeanLinks::join(int threads) {
-    const std::vector<int64_t>& first = links_.first_;
-    const int32_t* const column = links_.column_.data();
-    int32_t* const weight = links_.weight_.data();
-    // Where row i has j as a link of its own, or its end.
-    const auto place = [&](int64_t i, int64_t j) {
-        return std::find(column + first[i], column + first[i] + own_[i], static_cast<int32_t>(j)) - column;
+Links Links::mean(int threads) const {
+    const Links back = transposed();  // columns ascend in its rows
+    Links out(order_, unit_ / 2);
+    const auto lists = [&](int64_t i, int32_t j) {
+        const int32_t* const last = column_.data() + first_[i + 1];
+        return std::find(column_.data() + first_[i], last, j) != last;
     };
-    // A pair of links is summed by the row that comes first, a link without one back is read by the row it
-    // goes to: no entry is touched by two threads.
-    parallel_stretches(links_.n_points(), kRows, threads, [&](int64_t begin, int64_t end) {
+    parallel_stretches(n_points(), kRows, threads, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+            out.first_[i + 1] =
+                first_[i + 1] - first_[i] +
+                std::count_if(back.column_.data() + back.first_[i], back.column_.data() + back.first_[i + 1],
+                              [&](int32_t j) { return !lists(i, j); });
+    });
+    out.make_room();
+    parallel_stretches(n_points(), kRows, threads, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
-            const int64_t tail = first[i] + own_[i];
-            for (int64_t e = first[i]; e < tail; ++e) {
-                if (column[e] < i) continue;
-                const int64_t other = place(column[e], i);
-                if (other == first[column[e]] + own_[column[e]]) continue;
-                weight[e] = weight[other] = weight[e] + weight[other];
+            const int32_t* const head = back.column_.data() + back.first_[i];
+            const int32_t* const tail = back.column_.data() + back.first_[i + 1];
+            int64_t to = out.first_[i];
+            for (int64_t e = first_[i]; e < first_[i + 1]; ++e, ++to) {
+                const int32_t* const found = std::lower_bound(head, tail, column_[e]);
+                const bool mutual = found != tail && *found == column_[e];
+                out.column_[to] = column_[e];
+                out.weight_[to] = weight_[e] + (mutual ? back.weight_[found - back.column_.data()] : 0);
             }
-            for (int64_t e = tail; e < first[i + 1]; ++e) weight[e] = weight[place(column[e], i)];
+            for (const int32_t* from = head; from != tail; ++from)
+                if (!lists(i, *from)) {
+                    out.column_[to] = *from;
+                    out.weight_[to++] = back.weight_[from - back.column_.data()];
+                }
         }
     });
+    return out;
 }
 
 }  // namespace bvdt

@@ -34,6 +34,10 @@ class Links {
 
     Links transposed() const;
 
+    // The mean with its transpose: a row has its own entries first, then those that come from rows which it
+    // does not list.
+    Links mean(int threads) const;
+
     int64_t n_points() const { return static_cast<int64_t>(order_->size()); }
     int64_t n_entries() const { return first_.back(); }
     const std::vector<int32_t>& order() const { return *order_; }
@@ -43,7 +47,6 @@ class Links {
     double unit() const { return unit_; }
 
   private:
-    friend class MeanLinks;
     Links(std::shared_ptr<const std::vector<int32_t>> order, double unit)
         : unit_(unit), order_(std::move(order)), first_(order_->size() + 1) {}
     void make_room();
@@ -53,30 +56,6 @@ class Links {
     std::vector<int64_t> first_;                         // (N + 1,)
     LargeVector<int32_t> column_;                        // (n_entries,)
     LargeVector<int32_t> weight_;                        // (n_entries,) in units
-};
-
-// Makes the mean of links and their transpose. A row has its own links first, as they are listed, and behind
-// them those that come from rows which it does not link to. Weights are told in slices of rows, so that they
-// need not be held beside the links.
-class MeanLinks {
-  public:
-    // From lists (n, k) in the tree's order and numbers, −1 for nobody, which stands at the ends of lists
-    // only.
-    MeanLinks(const int32_t* listed, int64_t k, double unit, const int32_t* order, int64_t n, int threads);
-
-    int64_t n_points() const { return links_.n_points(); }
-    const Links& unweighed() const { return links_; }  // rows and columns are there
-
-    // Weights (last − first, k) of these rows' lists, each below 2³⁰.
-    void weigh(const int32_t* weight, int64_t first, int64_t last, int64_t k);
-
-    // Once all rows have their weights: the links, which are no longer here.
-    void join(int threads);
-    Links taken() && { return std::move(links_); }
-
-  private:
-    Links links_;
-    std::vector<int32_t> own_;  // (n,) links of the row itself
 };
 
 }  // namespace bvdt

@@ -82,30 +82,6 @@ CoarsestProduct::CoarsestProduct(const int32_t* size, const int32_t* order, int6
     shape_ = std::move(shape), q_ = std::move(probabilities);
 }
 
-std::vector<double> CoarsestProduct::probabilities(const int32_t* size, int64_t n_nodes) const {
-    const Subtrees subtrees(size, n_nodes, limits_.subtree_points);
-    const std::vector<int32_t>& first_leaf = shape_->first_leaf;
-    if (n_nodes != 2 * n_points() - 1 || subtrees.count() != shape_->n_subtrees ||
-        !std::equal(subtrees.start.begin(), subtrees.start.end(), first_leaf.begin()))
-        return {};
-    std::vector<double> q(static_cast<size_t>(n_nodes - 1));
-    const auto put = [&](int64_t node, const double* pair) {  // of the node's children
-        q[node] = pair[0], q[right_child(size, node) - 1] = pair[1];
-    };
-    SlotNumbers numbers;
-    for (int64_t c = 0; c < shape_->n_subtrees; ++c) {
-        const int64_t root = subtrees.roots[c];
-        numbers.number(size, root);
-        for (int64_t i = 0; i < size[root] - 1; ++i)
-            put(root + numbers.nodes[i], weights() + 2 * (shape_->first_row(c) + i));
-    }
-    int64_t top = shape_->n_subtrees - 1;
-    for (int64_t e = static_cast<int64_t>(subtrees.nodes.size()) - 1; e >= 0; --e)
-        if (size[subtrees.nodes[e]] > limits_.subtree_points)
-            put(subtrees.nodes[e], top_weights() + 2 * --top);
-    return q;
-}
-
 CoarsestProduct CoarsestProduct::symmetric() const {
     CoarsestProduct other(*this);
     other.both_ = true;

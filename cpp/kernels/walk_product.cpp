@@ -26,8 +26,9 @@ struct Rows {
     const int32_t* order;  // null if the result is in the tree's order
     T* out;
     int64_t stride, first, last;  // stride of out
-    double* sums;                 // (k,) += v·out of the rows, or a step's three; null for none
-    const WalkStep<T>* step;      // null for the product itself
+    double* sums;                 // (n_sums, k) += those of the rows
+    int64_t n_sums;
+    const WalkStep<T>* step;  // null for the product itself
 };
 
 // total ← what the step makes of the product's row; sums (3, Count) += its change, size and square.
@@ -77,8 +78,11 @@ BVDT_NOINLINE void write_rows(const Rows<T>& r) {
         T* const to = r.out + (r.order ? int64_t{r.order[i]} : i) * r.stride;
         if (r.step) take_step<T, Count>(r, i, to, total);
         for (int c = 0; c < Count; ++c) to[c] = static_cast<T>(total[c]);
-        if (r.sums && !r.step)
+        if (r.step) continue;
+        if (r.n_sums > 0)
             for (int c = 0; c < Count; ++c) r.sums[c] += r.v[i * Count + c] * total[c];
+        if (r.n_sums > 1)
+            for (int c = 0; c < Count; ++c) r.sums[Count + c] += total[c] * total[c];
     }
 }
 
@@ -158,13 +162,13 @@ class PartialSums {
 template <typename T>
 std::vector<double> multiply_links(const Links& near, const WalkScales& scales, Ordered<T>& v,
                                    const Columns<T>& out, const int32_t* order, const WalkStep<T>* step,
-                                   int64_t width, int threads) {
+                                   int64_t n_sums, int threads) {
     const int64_t n = near.n_points(), k = out.k;
-    PartialSums partial((n + kRows - 1) / kRows, width);
+    PartialSums partial((n + kRows - 1) / kRows, n_sums * k);
     parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) { v.put(first, last); });
     parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) {
         write_some<T>({near, scales, v.data(), nullptr, nullptr, order, out.data, out.stride, first, last,
-                       partial.of(first / kRows), step},
+                       partial.of(first / kRows), n_sums, step},
                       k);
     });
     return partial.total();
@@ -173,10 +177,10 @@ std::vector<double> multiply_links(const Links& near, const WalkScales& scales, 
 template <typename T>
 std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near, const WalkScales& scales,
                                   Ordered<T>& v, const Columns<T>& out, const int32_t* order, Side side,
-                                  const WalkStep<T>* step, int64_t width, int threads) {
+                                  const WalkStep<T>* step, int64_t n_sums, int threads) {
     const ProductShape& p = far.shape();
     const int64_t k = out.k, n_top = p.n_subtrees - 1;
-    PartialSums partial(p.n_subtrees, width);
+    PartialSums partial(p.n_subtrees, n_sums * k);
     std::vector<double> top(static_cast<size_t>((p.n_subtrees + n_top) * k)), total(static_cast<size_t>(k));
     double* const above = top.data() + n_top * k;  // per subtree: first its sum, then what comes down to it
     parallel_for(p.n_subtrees, 16, threads, [&](int64_t c) {
@@ -194,17 +198,16 @@ std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near,
             scaled_rows(v.data(), scales.far_in, first, n, k, leaves);
             sweep(scratch.data(), p.child.data() + row, far.weights() + row, n - 1, k, sum, side);
             write_some<T>({near, scales, v.data(), leaves, above + c * k, order, out.data, out.stride, first,
-                           first + n, partial.of(c), step},
+                           first + n, partial.of(c), n_sums, step},
                           k);
         });
     return partial.total();
 }
 
-// done(first column, columns, sums) after each batch of columns.
-template <typename T, typename Done>
+template <typename T>
 void multiply_columns(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
                       T* out, int64_t columns, bool transpose, const int32_t* order, const WalkStep<T>* step,
-                      int64_t n_sums, int threads, const Done& done) {
+                      double* sums, int64_t n_sums, int threads) {
     const int64_t n_batches = (columns + kAtOnce - 1) / kAtOnce;
     for (int64_t b = 0, j = 0; b < n_batches; ++b) {
         const int64_t k = (columns - j + n_batches - b - 1) / (n_batches - b);  // as even as can be
@@ -213,10 +216,11 @@ void multiply_columns(const CoarsestProduct* far, const Links& near, const WalkS
         WalkStep<T> here{};
         if (step) here = *step, here.given += j;
         const WalkStep<T>* const taken = step ? &here : nullptr;
-        done(j, k,
-             far ? multiply_both(*far, near, scales, from, to, order, far->side(transpose), taken, n_sums * k,
-                                 threads)
-                 : multiply_links(near, scales, from, to, order, taken, n_sums * k, threads));
+        const std::vector<double> made =
+            far ? multiply_both(*far, near, scales, from, to, order, far->side(transpose), taken, n_sums,
+                                threads)
+                : multiply_links(near, scales, from, to, order, taken, n_sums, threads);
+        for (int64_t s = 0; s < n_sums; ++s) std::copy_n(made.data() + s * k, k, sums + s * columns + j);
         j += k;
     }
 }
@@ -225,30 +229,23 @@ void multiply_columns(const CoarsestProduct* far, const Links& near, const WalkS
 
 template <typename T>
 void multiply_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
-                   T* out, int64_t columns, bool transpose, bool ordered, double* dots, int threads) {
+                   T* out, int64_t columns, bool transpose, bool ordered, double* sums, int64_t n_sums,
+                   int threads) {
     const int32_t* const order = ordered ? nullptr : near.order().data();
-    multiply_columns<T>(far, near, scales, v, out, columns, transpose, order, nullptr, dots ? 1 : 0, threads,
-                        [&](int64_t first, int64_t, const std::vector<double>& sums) {
-                            if (dots) std::copy(sums.begin(), sums.end(), dots + first);
-                        });
+    multiply_columns<T>(far, near, scales, v, out, columns, transpose, order, nullptr, sums, n_sums, threads);
 }
 
 template <typename T>
 void step_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v, T* out,
-               int64_t columns, const WalkStep<T>& step, int threads) {
-    multiply_columns<T>(far, near, scales, v, out, columns, false, nullptr, &step, 3, threads,
-                        [&](int64_t first, int64_t k, const std::vector<double>& sums) {
-                            std::copy_n(sums.data(), k, step.change + first);
-                            std::copy_n(sums.data() + k, k, step.size + first);
-                            std::copy_n(sums.data() + 2 * k, k, step.squares + first);
-                        });
+               int64_t columns, const WalkStep<T>& step, double* sums, int threads) {
+    multiply_columns<T>(far, near, scales, v, out, columns, false, nullptr, &step, sums, 3, threads);
 }
 
 #define BVDT_FOR(T)                                                                                         \
     template void multiply_walk(const CoarsestProduct*, const Links&, const WalkScales&, const T*, T*,      \
-                                int64_t, bool, bool, double*, int);                                         \
+                                int64_t, bool, bool, double*, int64_t, int);                                \
     template void step_walk(const CoarsestProduct*, const Links&, const WalkScales&, const T*, T*, int64_t, \
-                            const WalkStep<T>&, int);
+                            const WalkStep<T>&, double*, int);
 BVDT_FOR(double)
 BVDT_FOR(float)
 #undef BVDT_FOR

@@ -30,18 +30,20 @@ struct WalkStep {
     const T* given;      // (m, columns)
     const double* by;    // (N,) above 0
     double share, turn;
-    double *change, *size, *squares;  // (columns,) of r_i = (g_i − v_i)/by_i: Σ|r_i|, Σ|g_i/by_i|, Σ r_i²
 };
 
 // out and v (N, columns), in the tree's order if `ordered`. `far` may be null: links alone. `transpose` is
-// that of Q; the links are as they are. dots (columns,) = Σ_i v_i·out_i of every column, unless it is null.
+// that of Q; the links are as they are. sums (n_sums, columns) = Σ_i v_i·out_i and Σ_i out_i² of every
+// column, the first or both or, with n_sums = 0, none.
 template <typename T>
 void multiply_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
-                   T* out, int64_t columns, bool transpose, bool ordered, double* dots, int threads);
+                   T* out, int64_t columns, bool transpose, bool ordered, double* sums, int64_t n_sums,
+                   int threads);
 
-// The step, in the tree's order; out and v are two arrays.
+// The step, in the tree's order; out and v are two arrays. sums (3, columns) = Σ|r_i|, Σ|g_i/by_i| and Σ r_i²
+// of r_i = (g_i − v_i)/by_i.
 template <typename T>
 void step_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v, T* out,
-               int64_t columns, const WalkStep<T>& step, int threads);
+               int64_t columns, const WalkStep<T>& step, double* sums, int threads);
 
 }  // namespace bvdt

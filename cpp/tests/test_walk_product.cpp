@@ -25,24 +25,6 @@ struct Lists {
                 if (free) dense[i * n + j] = unit * weight.back();
             }
     }
-
-    // The mean with the transpose, told its weights in two slices.
-    Links mean(const std::vector<int32_t>& order, int64_t k, double unit) const {
-        const auto n = static_cast<int64_t>(order.size());
-        std::vector<int32_t> place(order.size()), listed(indices.size()), weights(indices.size());
-        for (int64_t i = 0; i < n; ++i) place[order[i]] = static_cast<int32_t>(i);
-        for (int64_t i = 0; i < n; ++i)
-            for (int64_t e = 0; e < k; ++e) {
-                const int32_t j = indices[order[i] * k + e];
-                listed[i * k + e] = j < 0 ? -1 : place[j];
-                weights[i * k + e] = weight[order[i] * k + e];
-            }
-        MeanLinks making(listed.data(), k, unit, order.data(), n, 2);
-        making.weigh(weights.data(), 0, n / 2, k);
-        making.weigh(weights.data() + n / 2 * k, n / 2, n, k);
-        making.join(2);
-        return std::move(making).taken();
-    }
 };
 
 }  // namespace
@@ -97,8 +79,8 @@ TEST_CASE("near and far field in one product, in either order") {
                 for (int kind = 0; kind < 3; ++kind)
                     for (const bool with_far : {false, true}) {
                         const auto v = uniforms(rng, n * k, -1);
-                        std::vector<double> slow(v.size()), out(v.size()), one(v.size()), dots(k),
-                            sum(k, 0.0);
+                        std::vector<double> slow(v.size()), out(v.size()), one(v.size()), dots(2 * k),
+                            sum(2 * k, 0.0), alone(k);
                         for (int64_t i = 0; i < n; ++i)
                             for (int64_t x = 0; x < k; ++x) slow[i * k + x] = 0.7 * v[i * k + x];
                         for (int64_t i = 0; i < n; ++i)
@@ -113,19 +95,20 @@ TEST_CASE("near and far field in one product, in either order") {
                         const Links& used = kind == 0 ? links : kind == 1 ? back : mean;
                         const CoarsestProduct* const tied = with_far ? &far : nullptr;
                         multiply_walk(tied, used, scales, v.data(), out.data(), k, false, false, dots.data(),
-                                      2);
-                        multiply_walk(tied, used, scales, v.data(), one.data(), k, false, false,
-                                      static_cast<double*>(nullptr), 1);
+                                      2, 2);
+                        multiply_walk(tied, used, scales, v.data(), one.data(), k, false, false, alone.data(),
+                                      1, 1);
                         CHECK(one == out);
                         for (size_t e = 0; e < v.size(); ++e) {
                             CHECK(near(out[e], slow[e]));
-                            sum[e % static_cast<size_t>(k)] += v[e] * slow[e];
+                            sum[e % k] += v[e] * slow[e], sum[k + e % k] += slow[e] * slow[e];
                         }
-                        for (int64_t x = 0; x < k; ++x) CHECK(near(dots[x], sum[x]));
+                        for (int64_t x = 0; x < 2 * k; ++x) CHECK(near(dots[x], sum[x]));
+                        CHECK(std::equal(alone.begin(), alone.end(), dots.begin()));
                         std::vector<double> sorted(v.size()), there(v.size());
                         for (int64_t e = 0; e < n; ++e) std::copy_n(&v[tree.order[e] * k], k, &sorted[e * k]);
                         multiply_walk(tied, used, scales, sorted.data(), there.data(), k, false, true,
-                                      static_cast<double*>(nullptr), 2);
+                                      nullptr, 0, 2);
                         for (int64_t e = 0; e < n; ++e)
                             for (int64_t x = 0; x < k; ++x)
                                 CHECK(there[e * k + x] == out[tree.order[e] * k + x]);
@@ -158,13 +141,10 @@ TEST_CASE("a step of label spreading is made of the product, and tells its resid
                 const auto given = uniforms(rng, m * k);
                 std::vector<double> product(v.size()), out(held), one(held), sums(3 * k), same(3 * k),
                     slow(3 * k, 0.0);
-                multiply_walk(tied, links, written, v.data(), product.data(), k, false, true,
-                              static_cast<double*>(nullptr), 1);
+                multiply_walk(tied, links, written, v.data(), product.data(), k, false, true, nullptr, 0, 1);
                 const auto take = [&](std::vector<double>& to, std::vector<double>& told, int threads) {
-                    double* const t = told.data();
                     step_walk<double>(tied, links, scales, v.data(), to.data(), k,
-                                      {row.data(), given.data(), by.data(), 0.1, turn, t, t + k, t + 2 * k},
-                                      threads);
+                                      {row.data(), given.data(), by.data(), 0.1, turn}, told.data(), threads);
                 };
                 take(out, sums, 2), take(one, same, 1);
                 CHECK(out == one);
@@ -197,6 +177,17 @@ TEST_CASE("steps of conjugate gradients, on any number of threads") {
         auto rest = r, along = p, solution = f;
         reduce_columns(rest.data(), ap.data(), length.data(), n, k, squares.data(), 2);
         advance_columns(solution.data(), along.data(), rest.data(), length.data(), turn.data(), n, k, 2);
+        for (const int threads : {1, 2}) {
+            auto f_new = f, r_new = r, p_new = p;
+            std::vector<double> found(squares.size());
+            conjugate_step<double>(
+                {f_new.data(), r_new.data(), p_new.data(), ap.data(), length.data(), turn.data(), n, k},
+                found.data(), threads);
+            CHECK(f_new == solution);
+            CHECK(r_new == rest);
+            CHECK(p_new == along);
+            CHECK(found == squares);
+        }
         std::vector<double> sum(static_cast<size_t>(k), 0.0);
         for (int64_t e = 0; e < n * k; ++e) {
             const double left = r[e] - length[e % k] * ap[e];

@@ -1,7 +1,7 @@
 """Random walks over N points without the N×N matrix, for any Bregman divergence."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import divergences, neighbors
 from .blocks import BlockPartition
@@ -71,7 +71,7 @@ _NAMES_ON_FIRST_USE = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Estimators, storage, reports and data sets on first use: they import scikit-learn and more."""
     if name == "__version__":
         return import_module("importlib.metadata").version("bvdt")

@@ -140,7 +140,6 @@ OWN = {
         "subtree_points": [always(0), always(-1), always(HUGE), always(32_769)],
         "bucket_points": [always(0), always(-1), always(HUGE), always(65_536)],
     },
-    "CoarsestProduct.probabilities": {},
     "CoarsestProduct.apply": COLUMNS,
     "CoarsestProduct.symmetric": COLUMNS,
     "weigh_lists": {
@@ -159,22 +158,15 @@ OWN = {
         "order": ORDER + TWICE,
     },
     "Links.multiply": COLUMNS
-    | {name: [shorter] for name in ("near_in", "near_out", "far_in", "far_out", "dots")},
+    | {name: [shorter] for name in ("near_in", "near_out", "far_in", "far_out")}
+    | {"dots": [shorter, narrower]},
     "Links.step": COLUMNS
     | {name: [shorter] for name in ("by", "sums")}
     | {"row": [put(0, -2), put(1, 1), put(-1, BIG), shorter], "given": [narrower]},
-    "MeanLinks": {
-        "listed": [put((0, 0), -2), put((1, 2), N), put((2, 1), BIG), shorter],
-        "order": ORDER + TWICE,
-    },
-    "MeanLinks.weigh": {
-        "first": [always(-1), always(2), always(HUGE)],
-        "weights": [put((0, 0), -1), put((1, 2), 1 << 30), narrower],
-    },
-    "MeanLinks.finished": {},
-    "Links.heads": {"first": [always(-1), always(2), always(HUGE)]},
-    "MeanLinks.heads": {"first": [always(-1), always(2), always(HUGE)]},
+    "Links.mean": {},
     "column_dots": {"b": [shorter, narrower], "out": [shorter]},
+    "conjugate_step": {name: [shorter, narrower] for name in ("f", "r", "p", "ap")}
+    | {name: [shorter] for name in ("length", "turn", "squares")},
     "reduce_columns": {"ap": [shorter, narrower], "length": [shorter], "squares": [shorter]},
     "advance_columns": {name: [shorter, narrower] for name in ("f", "p", "r")}
     | {"length": [shorter], "turn": [shorter]},

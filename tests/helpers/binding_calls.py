@@ -150,10 +150,6 @@ def apply_coarsest(**arguments: Any) -> None:
     _core.CoarsestProduct(**coarsest_product()).apply(**arguments)
 
 
-def coarsest_probabilities(**arguments: Any) -> None:
-    _core.CoarsestProduct(**coarsest_product()).probabilities(**arguments)
-
-
 def apply_symmetric(**arguments: Any) -> None:
     _core.CoarsestProduct(**coarsest_product()).symmetric().apply(**arguments)
 
@@ -177,7 +173,7 @@ def links() -> Arguments:
 
 def links_multiply() -> Arguments:
     scales = {name: np.ones(N) for name in ("near_in", "near_out", "far_in", "far_out")}
-    settings = {"own": 1.0, "transpose": False, "ordered": False, "dots": np.zeros(2)}
+    settings = {"own": 1.0, "transpose": False, "dots": np.zeros((2, 2))}
     return columns() | {"far": _core.CoarsestProduct(**coarsest_product())} | scales | settings
 
 
@@ -197,34 +193,17 @@ def multiply_links(**arguments: Any) -> None:
     _core.Links(**links()).multiply(**arguments)
 
 
-def mean_links() -> Arguments:
-    return {name: value for name, value in links().items() if name != "weights"}
-
-
-def mean_links_weigh(**arguments: Any) -> None:
-    _core.MeanLinks(**mean_links()).weigh(**arguments)
-
-
-def links_heads(**arguments: Any) -> None:
-    _core.Links(**links()).heads(**arguments)
-
-
-def mean_links_heads(**arguments: Any) -> None:
-    _core.MeanLinks(**mean_links()).heads(**arguments)
-
-
-def heads() -> Arguments:
-    return {"first": 1, "out": np.zeros((N - 1, 2), np.int32)}
-
-
-def mean_links_finished(**arguments: Any) -> None:
-    making = _core.MeanLinks(**mean_links())
-    making.weigh(0, links()["weights"])
-    making.finished(**arguments)
+def links_mean(**arguments: Any) -> None:
+    _core.Links(**links()).mean(**arguments)
 
 
 def column_dots() -> Arguments:
     return {"a": np.ones((N, 2)), "b": np.ones((N, 2)), "out": np.zeros(2), "threads": 2}
+
+
+def conjugate_step() -> Arguments:
+    step = {name: np.ones((N, 2)) for name in ("f", "r", "p", "ap")}
+    return step | {"length": np.ones(2), "turn": np.ones(2), "squares": np.zeros(2), "threads": 2}
 
 
 def reduce_columns() -> Arguments:
@@ -538,19 +517,15 @@ CALLS: dict[str, Call] = {
     "optimum_blocks": Call(_core.optimum_blocks, optimum_blocks),
     "CoarsestProduct": Call(_core.CoarsestProduct, coarsest_product),
     "CoarsestProduct.apply": Call(apply_coarsest, lambda: columns() | {"transpose": True}),
-    "CoarsestProduct.probabilities": Call(coarsest_probabilities, lambda: _nodes("size")),
     "CoarsestProduct.symmetric": Call(apply_symmetric, lambda: columns() | {"transpose": True}),
     "weigh_lists": Call(_core.weigh_lists, weigh_lists),
     "linked_parts": Call(_core.linked_parts, linked_parts),
     "Links": Call(_core.Links, links),
     "Links.multiply": Call(multiply_links, links_multiply),
     "Links.step": Call(step_links, links_step),
-    "Links.heads": Call(links_heads, heads),
-    "MeanLinks.heads": Call(mean_links_heads, heads),
-    "MeanLinks": Call(_core.MeanLinks, mean_links),
-    "MeanLinks.weigh": Call(mean_links_weigh, lambda: {"first": 1, "weights": links()["weights"][1:]}),
-    "MeanLinks.finished": Call(mean_links_finished, lambda: {"threads": 2}),
+    "Links.mean": Call(links_mean, lambda: {"threads": 2}),
     "column_dots": Call(_core.column_dots, column_dots),
+    "conjugate_step": Call(_core.conjugate_step, conjugate_step),
     "reduce_columns": Call(_core.reduce_columns, reduce_columns),
     "advance_columns": Call(_core.advance_columns, advance_columns),
     "take_rows": Call(_core.take_rows, take_rows),

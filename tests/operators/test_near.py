@@ -120,11 +120,11 @@ def test_divergences_are_found_again(name, monkeypatch):
     assert_allclose(weight, held.whole_weights()[0], rtol=0, atol=5)  # units of 2⁻²⁹
     for found, expected in zip(sums, held.whole_weights()[1], strict=True):
         assert_allclose(found, expected, rtol=1e-9)
-    some = np.array([30, 11, 59], np.int32)
-    assert_array_equal(near.whole_weights(some)[0], weight[some])
     order = np.random.default_rng(4).permutation(60).astype(np.int32)
-    placed = [part for _, part in near.weights_in(order, 2)]
-    assert_array_equal(np.concatenate(placed), weight[order])
+    assert_array_equal(near.whole_weights(order=order)[0], weight)
+    columns, entries = near.row(11)
+    assert_array_equal(columns, indices[11])
+    assert_array_equal(entries, UNIT * weight[11])
     assert_array_equal(near.indices, indices)
     few = NearField(np.where(np.arange(5) < 3, indices, -1).astype(np.int32), None, lifted=lifted)
     assert_array_equal(np.isinf(few.divergences), few.indices < 0)
@@ -195,7 +195,7 @@ def test_parts_are_those_of_the_graph(n_points, k, seed):
     graph[row, indices[row, column]] = 1
     _, expected = connected_components(graph, directed=False)
     _, first = np.unique(expected, return_index=True)
-    assert_array_equal(near.parts, np.argsort(np.argsort(first))[expected])
+    assert_array_equal(near.parts(), np.argsort(np.argsort(first))[expected])
 
 
 def test_shared_matrices_are_canonical_and_read_only():

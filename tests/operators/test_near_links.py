@@ -7,8 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bvdt
-from bvdt import ForestOperator, TransitionOperator, _core
-from bvdt.operators import in_tree_order, links, ordered_walk
+from bvdt import ForestOperator, TransitionOperator
 from bvdt.operators.near_field import NearField
 from helpers.engine_cases import random_lifted, random_tree
 
@@ -31,33 +30,32 @@ def lists(rng, k, lonely=()):
     return NearField(indices.astype(np.int32), divergences)
 
 
-def walk(n_trees=1, near=4, lonely=(), seed=0, **options):
+def walk(n_trees=1, near=4, lonely=(), seed=0, n_jobs=None, **options):
     """A walk over random trees with random lists: every place of every array matters."""
     rng = np.random.default_rng(seed)
     lifted = random_lifted("gid", N, rng)
-    members = [TransitionOperator(lifted, random_tree(N, rng), bandwidth=0.5) for _ in range(n_trees)]
+    settings = {"bandwidth": 0.5, "n_jobs": n_jobs}
+    members = [TransitionOperator(lifted, random_tree(N, rng), **settings) for _ in range(n_trees)]
     field = lists(rng, near, lonely) if near else None
     return ForestOperator(members, near=field, **options)
 
 
 KINDS = {
-    "one tree": lambda: walk(),
-    "one tree, refined": lambda: walk().refine(800),
-    "three trees": lambda: walk(3, weights=[1, 2, 3]),
-    "three trees, refined": lambda: walk(3).refine(2400),
-    "three trees, no lists": lambda: walk(3, near=0),
-    "lonely points": lambda: walk(2, lonely=[0, 17, 299]),
-    "nobody has a neighbour": lambda: walk(lonely=range(N)),
+    "one tree": walk,
+    "one tree, refined": lambda **options: walk(**options).refine(800),
+    "three trees": lambda **options: walk(3, weights=[1, 2, 3], **options),
+    "three trees, refined": lambda **options: walk(3, **options).refine(2400),
+    "three trees, no lists": lambda **options: walk(3, near=0, **options),
+    "lonely points": lambda **options: walk(2, lonely=[0, 17, 299], **options),
+    "nobody has a neighbour": lambda **options: walk(lonely=range(N), **options),
 }
 
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_products_are_the_dense_matrix_s(kind, threads, monkeypatch):
-    monkeypatch.setattr(links, "SERIAL", 0)
-    op, rng = KINDS[kind](), np.random.default_rng(1)
-    op.n_jobs = threads
+def test_products_are_the_dense_matrix_s(kind, threads):
+    op, rng = KINDS[kind](n_jobs=threads), np.random.default_rng(1)
     Q = op.toarray()
     assert_allclose(Q.sum(axis=1), 1.0, rtol=1e-13)
     for k in (1, 2, 31, 32, 33, 70):
@@ -71,71 +69,84 @@ def test_products_are_the_dense_matrix_s(kind, threads, monkeypatch):
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("kind", ["one tree", "three trees", "lonely points", "three trees, no lists"])
-@pytest.mark.parametrize("direction", ["forward", "transpose", "both"])
-def test_in_the_tree_s_order_with_a_diagonal(kind, direction):
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("side", ["forward", "transpose", "mean"])
+def test_in_the_tree_s_order_with_a_diagonal(kind, side):
     op, rng = KINDS[kind](), np.random.default_rng(1)
-    ordered = ordered_walk(op)
-    if direction == "both" and not ordered.even:
-        pytest.skip("is two products")
-    order, Q = ordered.order, op.toarray()
-    M = {"forward": Q, "transpose": Q.T, "both": (Q + Q.T) / 2}[direction][np.ix_(order, order)]
-    scale = rng.uniform(0.5, 2, N)
-    for V in (rng.normal(size=N), rng.normal(size=(N, 12))):
-        assert_allclose(ordered.product(V, direction), M @ V, atol=1e-13)
-        DMD = scale[:, None] * M * scale
-        dots = np.empty(1 if V.ndim == 1 else 12)
-        got = ordered.product(V, direction, factor=-0.3, own=2.0, scale=scale, dots=dots)
-        assert_allclose(dots, np.atleast_1d((V * got).sum(axis=0)), rtol=1e-12)
-        assert_allclose(got, 2 * V - 0.3 * (DMD @ V), atol=1e-13)
+    order, Q = op.inner.order, op.toarray()
+    M = {"forward": Q, "transpose": Q.T, "mean": (Q + Q.T) / 2}[side]
+    scale, V = rng.uniform(0.5, 2, N), rng.normal(size=(N, 12))
+    wanted = 2 * V - 0.3 * (scale[:, None] * M * scale) @ V
+    for form, rows in ((op, np.arange(N)), (op.inner, order)):
+        columns = np.ascontiguousarray(V[rows])
+        assert_allclose(form.apply(columns, side), (M @ V)[rows], atol=1e-13)
+        dots = np.empty((2, 12))
+        got = form.scaled(columns, side, scale[rows], factor=-0.3, own=2.0, dots=dots)
+        assert_allclose(got, wanted[rows], atol=1e-13)
+        assert_allclose(dots, [(columns * got).sum(axis=0), (got * got).sum(axis=0)], rtol=1e-12)
 
 
-def test_s_in_the_tree_s_order_and_shifted():
-    op = walk()
-    S = op.symmetrized()
-    ordered, order = in_tree_order(S)
-    assert ordered is not S
-    V = np.random.default_rng(0).normal(size=(N, 5))
-    assert_allclose(ordered @ V[order], (S @ V)[order], atol=1e-13)
-    shifted, dots = ordered.shifted(V[order], 0.9)
-    assert_allclose(shifted, (V - 0.9 * (S @ V))[order], atol=1e-13)
-    assert_allclose(dots, (V * (V - 0.9 * (S @ V))).sum(axis=0), rtol=1e-12)
-    assert_allclose(S.shifted(V, 0.9)[0], V - 0.9 * (S @ V), atol=1e-13)
-    root = np.sqrt(ordered.degrees)
-    assert_allclose(ordered @ root, root, rtol=1e-12)  # the eigenvector of 1
+@pytest.mark.kernel
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("side", ["forward", "mean"])
+@pytest.mark.parametrize("weight", [1.0, 1.3])
+def test_a_step_is_the_formula_s(kind, side, weight):
+    op, rng = KINDS[kind](), np.random.default_rng(1)
+    Q = op.toarray()
+    M = Q if side == "forward" else (Q + Q.T) / 2
+    D, Z, before = rng.uniform(0.5, 2, N), rng.random((N, 3)), rng.random((N, 3))
+    row, given = np.where(rng.random(N) < 0.1, rng.integers(0, 4, N), -1).astype(np.int32), rng.random((4, 3))
+    fixed = rng.random(N) < 0.05
+    Y = np.where(row[:, None] >= 0, given[row], 0.0)
+    for held in (None, fixed):
+        G = 0.9 * D[:, None] ** 2 * (M @ Z) + 0.1 * D[:, None] * Y
+        G = G if held is None else np.where(held[:, None], D[:, None] * Y, G)
+        R = (G - Z) / D[:, None]
+        for form, rows in ((op, np.arange(N)), (op.inner, op.inner.order)):
+            out, sums = before[rows].copy(), np.empty((3, 3))
+            labels = np.ascontiguousarray(row[rows]), given
+            mask = None if held is None else held[rows]
+            form.step(Z[rows].copy(), out, labels, 0.9, weight, sums, mask, side=side, scale=D[rows])
+            assert_allclose(out, (weight * G + (1 - weight) * before)[rows], atol=1e-13)
+            assert_allclose(
+                sums, [np.abs(R).sum(0), np.abs(G / D[:, None]).sum(0), (R * R).sum(0)], rtol=1e-12
+            )
 
 
-@pytest.mark.parametrize("kind", ["refined", "lonely", "dense"])
-def test_what_is_not_one_product_stays_as_it_is(kind):
-    op = {"refined": lambda: walk().refine(800), "lonely": lambda: walk(lonely=[3])}.get(kind, np.eye)
-    op = np.eye(4) if kind == "dense" else op()
-    S = bvdt.walks.symmetrized(op)
-    same, order = in_tree_order(S)
-    assert same is S
-    assert_array_equal(order, np.arange(len(order)))
+@pytest.mark.parametrize("kind", KINDS)
+def test_s_in_the_tree_s_order(kind):
+    S = KINDS[kind]().symmetrized()
+    order, V = S.inner.order, np.random.default_rng(0).normal(size=(N, 5))
+    assert_allclose(S.inner @ V[order], (S @ V)[order], atol=1e-13)
+    root = np.sqrt(S.inner.degrees)
+    assert_allclose(S.inner @ root, root, rtol=1e-12)  # the eigenvector of 1
 
 
-def test_copies_and_threads_give_the_same(monkeypatch):
-    monkeypatch.setattr(links, "SERIAL", 0)
+def test_a_matrix_has_no_order_of_its_own():
+    S = bvdt.walks.symmetrized(np.eye(4))
+    assert S.inner is S
+    assert S.order is None
+
+
+def test_copies_and_threads_give_the_same():
     op = walk(2)
     V = np.random.default_rng(0).random((N, 6))
     wanted = [op @ V, op.T @ V, op.mean_with_transpose(V)]
     again = pickle.loads(pickle.dumps(op))  # after its products: nothing compiled is in the copy
-    for threads in (1, 2, 3):
-        again.n_jobs = op.n_jobs = threads
-        assert_array_equal([again @ V, again.T @ V, again.mean_with_transpose(V)], wanted)
+    for other in (again, *(walk(2, n_jobs=threads) for threads in (1, 2, 3))):
+        assert_array_equal([other @ V, other.T @ V, other.mean_with_transpose(V)], wanted)
 
 
 @pytest.mark.kernel
 def test_links_both_ways_are_one_entry():
     op = walk()
-    field = links.Links(op.near, op.tree.order, None)
     n = N
     dense = np.zeros((n, n))
     for i in range(n):
-        columns, entries = field.row(i)
+        columns, entries = op.near.row(i)
         dense[i, columns] = entries
-    mean, order = field.mean, op.tree.order
+    order = op.tree.order
+    mean = op.near.in_order(order).mean(2)
     stored = np.zeros((n, n))
     rows = np.repeat(np.arange(n), np.diff(mean.first))
     assert len({*zip(rows.tolist(), mean.column.tolist(), strict=True)}) == len(rows)
@@ -172,31 +183,3 @@ def test_the_lists_of_dense_points_stay_as_they_are(before):
     Q = turned.toarray()
     assert_allclose(turned.mean_with_transpose(V), (Q + Q.T) @ V / 2, atol=1e-13)
     assert_allclose(turned.T @ V, Q.T @ V, atol=1e-13)
-
-
-def test_one_mean_serves_all_walks_in_its_order():
-    op = bvdt.transition_matrix(np.random.default_rng(0).normal(size=(N, 3)), "squared_euclidean", near=5)
-    V = np.random.default_rng(1).random((N, 2))
-    op.mean_with_transpose(V)
-    more = op.add_trees(1)
-    Q = more.toarray()
-    assert_allclose(more.mean_with_transpose(V), (Q + Q.T) @ V / 2, atol=1e-13)
-    assert more._links.mean is op._links.mean
-
-
-@pytest.mark.kernel
-def test_heads_of_rows_are_there_before_and_after_the_weights():
-    listed = np.array([[1, 2], [0, -1], [1, 3], [2, 0]], np.int32)
-    making = _core.MeanLinks(listed, 0.5, np.arange(4, dtype=np.int32), 1)
-    making.weigh(0, np.ones((4, 2), np.int32))
-    before, after, told = (np.empty((3, 2), np.int32) for _ in range(3))
-    making.heads(1, before)
-    links_ = making.finished(1)
-    links_.heads(1, after)
-    making.heads(1, told)  # which it leaves to the links
-    assert_array_equal(before[1:], listed[2:])
-    assert_array_equal(after, before)
-    assert_array_equal(told, before)
-    for ask in (lambda: making.finished(1), lambda: making.weigh(0, listed)):
-        with pytest.raises(ValueError, match="MeanLinks needs to be unfinished"):
-            ask()

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ from scipy.sparse.linalg import aslinearoperator, eigs, eigsh, gmres
 
 import bvdt
 from bvdt import TransitionOperator
-from bvdt.operators.products import BlockProduct, CoarsestProduct
 from bvdt.operators.single_tree import row_values
+from bvdt.operators.tree_product import BlockProduct, CoarsestProduct
 from helpers.engine_cases import (
     DIVERGENCES,
     dense_matrix,
@@ -36,8 +37,8 @@ def random_operator(n_points, n_splits, rng, chain=False, bandwidth=1.0):
 
 def with_limits(op, **limits):
     """The same operator, with subtrees and buckets of other sizes in its product."""
-    if isinstance(op._product, CoarsestProduct):
-        op._product = CoarsestProduct(op.tree, op.partition.q, **limits)
+    if isinstance(op.product, CoarsestProduct):
+        op.product = replace(op.product, **limits)
     return op
 
 
@@ -58,10 +59,10 @@ def test_products_equal_the_dense_product(dtype, n_columns, n_splits, chain, sub
         assert (operator @ v).dtype == dtype
         assert (operator @ v).shape == v.shape
         assert_allclose(operator @ v, dense @ v.astype(np.float64), rtol=tolerance)
-    for transpose in (False, True):
+    for side in ("forward", "transpose", "mean"):
         out = [np.empty((100, v.size // 100), dtype) for _ in range(2)]
         for threads in (1, 2):
-            op._product.apply(v.reshape(100, -1), out[threads - 1], transpose, threads)
+            op.product.apply(v.reshape(100, -1), side, out[threads - 1], threads)
         assert_array_equal(out[0], out[1])
 
 
@@ -192,9 +193,10 @@ def test_kernels_refuse_wrong_sizes():
     for columns in (1, 2):
         v = np.ones((9, columns))
         with pytest.raises(ValueError, match="N rows"):
-            op._product.apply(v, np.empty_like(v), False, 1)
+            op.product.apply(v, "forward", np.empty_like(v), 1)
+        blocks = BlockProduct(op.tree, op.tree.order, op.partition, op.partition.q)
         with pytest.raises(ValueError, match="N rows"):
-            BlockProduct(op.tree, op.partition, op.partition.q).apply(v, np.empty_like(v), False, 1)
+            blocks.apply(v, "forward", np.empty_like(v), 1)
 
 
 @pytest.mark.kernel
@@ -203,16 +205,16 @@ def test_a_prepared_product_is_its_own():
     rng = np.random.default_rng(0)
     op = random_operator(50, 0, rng)
     v, q = rng.random((50, 3)), op.partition.q.copy()
-    product = CoarsestProduct(op.tree, q)
+    product = CoarsestProduct(op.tree.size, op.tree.order, q)
     before, after = np.empty_like(v), np.empty_like(v)
-    product.apply(v, before, False, 1)
+    product.apply(v, "forward", before, 1)
     q[:] = np.nan
-    product.apply(v, after, False, 1)
+    product.apply(v, "forward", after, 1)
     assert_array_equal(after, before)
     for other in (copy.copy(op), copy.deepcopy(op), pickle.loads(pickle.dumps(op))):
         assert_array_equal(other @ v, op @ v)
         assert_array_equal(other.T @ v, op.T @ v)
-        assert_array_equal(other._times_both(v), op._times_both(v))
+        assert_array_equal(other.mean_with_transpose(v), op.mean_with_transpose(v))
 
 
 def test_facade_refuses_what_it_cannot_do():

@@ -77,7 +77,8 @@ def test_it_is_its_definition(op, seed):
     assert_allclose(S.toarray(), dense, atol=1e-12)
     assert np.abs(np.linalg.eigvalsh(dense)).max() <= 1 + 1e-12
     V = np.random.default_rng(seed).normal(size=(len(dense), 3))
-    assert_allclose(S.shifted(V, 0.7)[0], V - 0.7 * dense @ V, atol=1e-11)
+    dots = np.empty((2, V.shape[1]))
+    assert_allclose(S.shifted(V, 0.7, np.empty_like(V), dots), V - 0.7 * dense @ V, atol=1e-11)
     assert_allclose(S @ np.sqrt(S.degrees), np.sqrt(S.degrees), atol=1e-9)
 
 

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
 import bvdt
-from bvdt.operators import symmetrized_in_order
+from bvdt.solvers.lobpcg import leading_space, orthonormal, recurrence
 from bvdt.walks import eigenvectors
 from bvdt.walks.components import closed_groups, closed_parts, mixed_parts, walk_parts
 from bvdt.walks.eigenvectors import (
@@ -27,7 +27,6 @@ from bvdt.walks.eigenvectors import (
 )
 from bvdt.walks.hierarchy import Hierarchy
 from bvdt.walks.inputs import symmetrized
-from bvdt.walks.subspace import leading_space, orthonormal, recurrence
 
 AIM = 1e-5  # what residuals end at, or less
 SEEDED = {"random_state": 0, "n_jobs": 1}
@@ -191,13 +190,11 @@ def test_an_eigenvalue_of_minus_one_is_told_from_the_first():
 
 def test_order_of_the_tree_changes_nothing(moons):
     S = symmetrized(moons)
-    ordered, order = symmetrized_in_order(S)
+    order = S.inner.order
     V = np.random.default_rng(0).normal(size=(800, 3))
-    assert_allclose(ordered @ V[order], (S @ V)[order], atol=1e-14)
-    assert_allclose(ordered.degrees, S.degrees[order])
-    same, order = symmetrized_in_order(symmetrized(moons.toarray()))
-    assert_array_equal(order, np.arange(800))
-    assert_allclose(same @ V, S @ V, atol=1e-13)
+    assert_allclose(S.inner @ V[order], (S @ V)[order], atol=1e-14)
+    assert_allclose(S.inner.degrees, S.degrees[order])
+    assert_allclose(symmetrized(moons.toarray()) @ V, S @ V, atol=1e-13)
 
 
 @pytest.mark.kernel
@@ -205,28 +202,28 @@ def test_order_of_the_tree_changes_nothing(moons):
 def test_recurrence_is_that_of_its_products(n_trees):
     """In single precision, beside the slow twin in double."""
     op = walk(make_moons(800, noise=0.05, random_state=0)[0], n_trees=n_trees)
-    ordered, _ = symmetrized_in_order(symmetrized(op))
+    inner = symmetrized(op).inner
     rng = np.random.default_rng(0)
     Y, R = rng.normal(size=(2, 800, 5))
     a, b = rng.uniform(0, 1, size=(2, 12, 5))
     for start, rest in ((Y, R), (Y, None), (None, R), (1e-60 * Y, 1e-60 * R)):
-        expected = recurrence(ordered.dot)(start, rest, a, b, -0.1, 0.9)
-        found = ordered.recurrence(start, rest, a, b, -0.1, 0.9)
+        expected = recurrence(inner.dot)(start, rest, a, b, -0.1, 0.9)
+        found = inner.own_recurrence(start, rest, a, b, -0.1, 0.9)
         assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
 
 
 def test_an_isolated_point_in_the_order_of_the_tree():
     X = np.vstack([make_blobs(500, n_features=2, centers=3, random_state=0)[0], [[1e4, 1e4]]])
     S = symmetrized(walk(X))
-    ordered, order = symmetrized_in_order(S)
+    inner, order = S.inner, S.inner.order
     V = np.random.default_rng(0).normal(size=(501, 3))
-    assert_allclose(ordered @ V[order], (S @ V)[order], atol=1e-12)
+    assert_allclose(inner @ V[order], (S @ V)[order], atol=1e-12)
     ones, none = np.ones((8, 3)), np.zeros((8, 3))
     others = order != 500
-    expected = recurrence(ordered.dot)(V, None, ones, none, 0.0, 1.0)
-    found = ordered.recurrence(V, None, ones, none, 0.0, 1.0)
+    expected = recurrence(inner.dot)(V, None, ones, none, 0.0, 1.0)
+    found = inner.own_recurrence(V, None, ones, none, 0.0, 1.0)
     assert_allclose(found[others], expected[others], atol=1e-4)
-    assert_allclose(found[~others], (ordered @ found)[~others], atol=1e-9)
+    assert_allclose(found[~others], (inner @ found)[~others], atol=1e-9)
 
 
 @pytest.mark.slow
@@ -251,8 +248,7 @@ def test_hierarchy_solves_its_laplacian(kind):
     op = walk(X)
     op = op if kind == "tree" else sparse.csr_array(op.near.matrix)
     S = symmetrized(op)
-    order = symmetrized_in_order(S)[1]
-    hierarchy = Hierarchy.of(op, S, order)
+    hierarchy = Hierarchy.of(S)
     sizes = [level.n_unknowns for level in hierarchy.levels]
     assert sizes[0] == 6_000
     assert sizes[-1] <= 320
@@ -301,7 +297,7 @@ def test_more_parts_than_coordinates(six_parts, n_components):
     """Each part has a place of its own, and its points differ; all vectors are eigenvectors of 1, nearly."""
     op, y = six_parts
     coordinates, found = diffusion_coordinates(op, n_components, random_state=0)
-    assert mixed_eigenvectors(op, n_components, np.random.default_rng(0), symmetrized(op)) is not None
+    assert mixed_eigenvectors(symmetrized(op), n_components, np.random.default_rng(0)) is not None
     assert found.residuals.max() < TOL
     assert_allclose(found.vectors.T @ found.vectors, np.eye(n_components + 1), atol=1e-3)
     centres = np.array([coordinates[y == part].mean(axis=0) for part in range(6)])
@@ -315,9 +311,9 @@ def test_more_parts_than_coordinates(six_parts, n_components):
 
 def test_mixing_is_for_closed_parts_only(six_parts, moons):
     op, _ = six_parts
-    assert mixed_eigenvectors(op, 5, np.random.default_rng(0), symmetrized(op)) is None
-    assert mixed_eigenvectors(moons, 1, np.random.default_rng(0), symmetrized(moons)) is None
-    part = walk_parts(op, symmetrized(op))
+    assert mixed_eigenvectors(symmetrized(op), 5, np.random.default_rng(0)) is None
+    assert mixed_eigenvectors(symmetrized(moons), 1, np.random.default_rng(0)) is None
+    part = walk_parts(symmetrized(op))
     assert closed_parts(symmetrized(op), part, 1e-6)
     assert not closed_parts(symmetrized(op), np.arange(600) % 6, 0.1)
     places = mixed_parts(part, np.full(600, 1 / 600), 2, np.random.default_rng(0))
@@ -329,7 +325,7 @@ def test_clusters_of_closed_parts(six_parts):
     """Fewer clusters than parts: those of the strongest links are one. As many or more: parts are found."""
     op, y = six_parts
     S = symmetrized(op)
-    part = walk_parts(op, S)
+    part = walk_parts(S)
     group = closed_groups(S, part, 4, TOL)
     assert len(np.unique(group)) == 4
     assert len(np.unique(np.column_stack([group, y]), axis=0)) == 6

@@ -9,10 +9,10 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import bvdt
+from bvdt.solvers import CHEBYSHEV_MOST as LARGEST
 from bvdt.walks import balance_divisor, class_balance, distribute, label_scores, symmetrized
 from bvdt.walks.poisson import poisson_mbo_scores, poisson_potential, volume_weights
 from bvdt.walks.solving import solve_singular, solve_spread
-from bvdt.walks.spreading import LARGEST
 
 
 def random_walk(n, n_empty, seed):

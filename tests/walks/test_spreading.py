@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import bvdt
-from bvdt.walks import label_scores, spreading
+from bvdt.solvers import ArraySpreading
+from bvdt.walks import label_scores, propagation
 
 N = 600
 
@@ -14,23 +15,23 @@ N = 600
 @pytest.fixture
 def single(monkeypatch):
     """Any number of scores is many; the types that were tried."""
-    tried, made = [], spreading._Here.__init__
+    tried, made = [], ArraySpreading.__init__
 
-    def noting(self, S, labels, order, alpha, dtype):
+    def noting(self, S, labels, alpha, dtype=np.float64, **options):
         tried.append(dtype)
-        made(self, S, labels, order, alpha, dtype)
+        made(self, S, labels, alpha, dtype, **options)
 
-    monkeypatch.setattr(spreading, "SINGLE", 1)
-    monkeypatch.setattr(spreading._Here, "__init__", noting)
+    monkeypatch.setattr(propagation, "SINGLE", 1)
+    monkeypatch.setattr(ArraySpreading, "__init__", noting)
     return tried
 
 
-def walk(apart=1.5, near=5, n=N):
+def walk(apart=1.5, near=5, n=N, n_jobs=None):
     """Points in three groups so far apart, and their labels: none in the last group."""
     rng = np.random.default_rng(0)
     group = rng.integers(0, 3, n)
     X = rng.normal(size=(n, 3)) + apart * group[:, None]
-    op = bvdt.transition_matrix(X, "squared_euclidean", near=near, random_state=0)
+    op = bvdt.transition_matrix(X, "squared_euclidean", near=near, random_state=0, n_jobs=n_jobs)
     Y0 = np.zeros((n, 2))
     for label in range(2):
         Y0[np.flatnonzero(group == label)[:5], label] = 1.0
@@ -46,7 +47,7 @@ def test_single_precision_gives_the_scores_of_double(single, monkeypatch, near, 
     scores, products = label_scores(op, sparse.csr_array(Y0), alpha=alpha)
     assert single == [np.float32]
     assert scores.dtype == np.float64
-    monkeypatch.setattr(spreading, "SINGLE", scores.size + 1)
+    monkeypatch.setattr(propagation, "SINGLE", scores.size + 1)
     double, as_many = label_scores(op, Y0, alpha=alpha)
     assert single == [np.float32, np.float64]
     assert products == as_many
@@ -58,12 +59,10 @@ def test_single_precision_gives_the_scores_of_double(single, monkeypatch, near, 
 
 
 @pytest.mark.kernel
-def test_it_does_not_depend_on_threads(single, monkeypatch):
-    monkeypatch.setattr(bvdt.operators.links, "SERIAL", 0)
-    op, Y0 = walk()
+def test_it_does_not_depend_on_threads(single):
     results = []
     for threads in (1, 2, 3):
-        op.n_jobs = threads
+        op, Y0 = walk(n_jobs=threads)
         results.append(label_scores(op, Y0)[0])
     assert set(single) == {np.float32}
     for other in results[1:]:
@@ -93,7 +92,7 @@ def test_points_too_far_from_labels_for_single_precision_get_double(single):
 @pytest.mark.parametrize("n_steps", [4, 5])
 @pytest.mark.parametrize("n", [3, 5000])
 def test_widening_over_both_halves_loses_nothing(n_steps, n):
-    work = spreading._Here.__new__(spreading._Here)
+    work = ArraySpreading.__new__(ArraySpreading)
     work._both = np.random.default_rng(0).random((2, n, 3)).astype(np.float32)
     work._Z, work._before = work._both if n_steps % 2 else work._both[::-1]
     wanted = work._before.copy()

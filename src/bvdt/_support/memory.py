@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from . import limits
 
 GIB = 2**30
-LARGE = 1 << 17  # points from which on it counts what is held per point
-_M_MMAP_THRESHOLD = -3  # of malloc.h
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
@@ -50,28 +47,6 @@ def telling(purpose: str) -> Iterator[None]:
 def names_figure(error: MemoryError) -> bool:
     """Whether it says how many GiB; NumPy's do, Python's own say nothing."""
     return re.search(r"\d\.? [KMGT]iB", str(error)) is not None
-
-
-def return_large_arrays(n_bytes: int = 1 << 20) -> None:
-    """From now on arrays of so many bytes go back to the system when they are freed (glibc only).
-
-    By default its allocator keeps freed arrays of up to 32 MiB for later ones, and where sizes differ the
-    holes between them add up to gigabytes. New pages each time cost some time; so this is for work in a
-    memory limit.
-    """
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL("libc.so.6").mallopt(_M_MMAP_THRESHOLD, n_bytes)
-
-
-def give_back(n_points: int) -> None:
-    """After work on many points, what it has freed goes back to the system (glibc only).
-
-    Arrays of up to 32 MiB are kept for later ones, but larger ones do not fit where they were: at a million
-    points 30 to 50 MiB lie idle after every stage. It takes some milliseconds.
-    """
-    if n_points >= LARGE:
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def start_peak() -> float:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from scipy import sparse
 
 from .arrays import Float, Mask
+from .sparse import Points, is_sparse
 
 _SHARE = 0.98  # of the values are ordinary at any rate
 _FAR = 10.0  # times their distance from the median
@@ -30,8 +28,8 @@ def ordinary_limits(values: Float) -> tuple[float, float]:  # (N,)
     return (middle - limit, middle + limit) if limit > 0 else (-np.inf, np.inf)
 
 
-def ordinary_rows(X: Any) -> Any:
+def ordinary_rows(X: Points) -> Points:
     """X without the rows whose sum of sizes is out of the ordinary; X itself if there is none."""
-    sizes = np.asarray(abs(X).sum(axis=1), float).ravel() if sparse.issparse(X) else np.abs(X).sum(axis=1)
+    sizes = np.asarray(abs(X).sum(axis=1), float).ravel() if is_sparse(X) else np.abs(X).sum(axis=1)
     kept = ordinary(sizes)
     return X if kept.all() else X[np.flatnonzero(kept)]

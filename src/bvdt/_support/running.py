@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from . import limits
 
 # About a millisecond: on a busy machine threads wait for each other longer, and spin meanwhile.
 SERIAL = 1 << 20
+
+RandomState: TypeAlias = int | np.integer | np.random.Generator | np.random.RandomState | None
 
 _state = {"forked": False, "team": False}  # whether this process, or the one it was forked from, had threads
 
@@ -57,7 +59,7 @@ def _wanted(n_jobs: int | None) -> int:
     return min(int(n_jobs), cores) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
-def _is_integer(value: Any) -> bool:
+def _is_integer(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return False
     return math.isfinite(value) and float(value).is_integer()
@@ -78,7 +80,7 @@ def _from_environment() -> int | None:
     return int(first) if first.isdecimal() and int(first) > 0 else None
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def generator(random_state: RandomState) -> np.random.Generator:
     """NumPy generator from None, an int, a ``Generator`` or a ``RandomState`` (as scikit-learn passes)."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .._support.arrays import Float, Index
+from .._support.arrays import Float, Index, Numbers, Real
 from .folds import Folds, Single
 
 
@@ -48,7 +47,7 @@ def joined(habits: Sequence[Habit]) -> Habit:
 
 
 def fit_weights(
-    Z: Any, codes: Index, habit: Habit, label_weight: Float
+    Z: ArrayLike, codes: Index, habit: Habit, label_weight: Float
 ) -> Float:  # (e, n, k), (n,) ×2 -> (e,)
     """Minimiser w ≥ 0 of Σ_i −v_i·log softmax(Σ_e w_e·z_ei)[code_i] + ½Σ_e((w_e − mean_e)/spread_e)².
 
@@ -75,7 +74,9 @@ def fit_weights(
     return w
 
 
-def _shortened(loss: _Loss, w: Float, step: Float, value: float, gradient: Float) -> Any:
+def _shortened(
+    loss: _Loss, w: Float, step: Float, value: float, gradient: Float
+) -> tuple[Float, tuple[float, Float, Float]] | None:
     """Weights after the step, or a half, a quarter … of it, that lower the loss as promised; or None."""
     for share in 0.5 ** np.arange(30):
         new = np.maximum(w + share * step, 0.0)
@@ -111,7 +112,7 @@ class _Loss:
         return float(value), gradient, curvature + np.diag(1.0 / self.spread**2)
 
 
-def _thinned(Z: NDArray[Any], codes: Index, label_weight: Float) -> tuple[Float, Index, Float]:
+def _thinned(Z: Numbers, codes: Index, label_weight: Float) -> tuple[Float, Index, Float]:
     """Every second, third, … label where there are many, weighing as much as all of them."""
     every = max(1, len(codes) // MOST)
     return Z[:, ::every].astype(np.float64), codes[::every], label_weight[::every] * every
@@ -149,19 +150,19 @@ def weighted(scores: Sequence[Single], w: Float) -> Single:
     return total
 
 
-def softmax(Z: NDArray[Any]) -> NDArray[Any]:  # (…, k)
+def softmax(Z: NDArray[Real]) -> NDArray[Real]:  # (…, k)
     """Rows of positive numbers that sum to 1."""
     E = np.exp(Z - _over_classes(np.maximum, Z))
     E /= _over_classes(np.add, E)
     return np.asarray(E)
 
 
-def centred(Z: NDArray[Any]) -> NDArray[Any]:  # (…, k)
+def centred(Z: NDArray[Real]) -> NDArray[Real]:  # (…, k)
     """Rows with mean 0: what a softmax does not see is taken off."""
     return np.asarray(Z - _over_classes(np.add, Z) / Z.dtype.type(Z.shape[-1]))
 
 
-def _over_classes(combine: np.ufunc, Z: NDArray[Any]) -> NDArray[Any]:  # (…, k) -> (…, 1)
+def _over_classes(combine: np.ufunc, Z: NDArray[Real]) -> NDArray[Real]:  # (…, k) -> (…, 1)
     """The classes of every row combined; of a few one after the other, since NumPy is slow on short rows."""
     if Z.shape[-1] > FEW_CLASSES:
         return np.asarray(combine.reduce(Z, axis=-1, keepdims=True))
@@ -171,7 +172,7 @@ def _over_classes(combine: np.ufunc, Z: NDArray[Any]) -> NDArray[Any]:  # (…, 
     return total
 
 
-def log_loss(Z: NDArray[Any], codes: Index, label_weight: Float) -> float:  # (n, k), (n,) ×2
+def log_loss(Z: Numbers, codes: Index, label_weight: Float) -> float:  # (n, k), (n,) ×2
     """Σ −v·log softmax(Z)[code]; 0 without labels."""
     from scipy.special import logsumexp
 

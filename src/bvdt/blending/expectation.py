@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.arrays import Float, Index
+from .._support.arrays import Float, Index, Numbers
 
 LEAST = 20  # labels: with fewer an interval says next to nothing
 WORTH = 0.01  # accuracy per doubling of the labels from which on more are worth their while
@@ -33,7 +32,7 @@ class Estimate:
         return cls(share, float(max(0.0, middle - half)), float(min(1.0, middle + half)))
 
     @classmethod
-    def of_scores(cls, scores: NDArray[Any], codes: Index) -> Estimate | None:  # (n, k), (n,)
+    def of_scores(cls, scores: Numbers, codes: Index) -> Estimate | None:  # (n, k), (n,)
         """How often the largest is the right one's; None without labels."""
         right = scores.argmax(axis=1) == codes
         return cls.of_share(int(right.sum()), len(codes)) if len(codes) else None
@@ -84,7 +83,7 @@ class LearningCurve:
     last_gain: Estimate  # from the last but one
 
     @classmethod
-    def of(cls, n_labels: list[int], right: list[NDArray[Any]]) -> LearningCurve:
+    def of(cls, n_labels: list[int], right: list[Numbers]) -> LearningCurve:
         """``right``: (n,) of all labels, −1 where used, else whether predicted; the last has all but used."""
         accuracy = [Estimate.of_share(int((hits > 0).sum()), int((hits >= 0).sum())) for hits in right]
         doublings = np.log2(n_labels[-1] / np.array(n_labels))
@@ -105,7 +104,7 @@ def verdict(gain: Estimate, last: Estimate) -> str:
     return "too few labels to tell whether more would help"
 
 
-def _gain(few: NDArray[Any], most: NDArray[Any], doublings: float) -> Estimate:
+def _gain(few: Numbers, most: Numbers, doublings: float) -> Estimate:
     """Per doubling, on the labels that both were asked for: matched pairs (Agresti and Min 2005)."""
     both = few >= 0
     won, lost = int((most > few)[both].sum()), int((few > most)[both].sum())

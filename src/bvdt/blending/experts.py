@@ -7,18 +7,21 @@ for the walk, nothing but its own scores, which new points take from their neigh
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.arrays import Float
+from .._support.arrays import Float, Real
 from ..walks.class_balance import HiddenLabels, class_balance
 from ..walks.solving import solve_spread
 from .blend import centred
 from .folds import Folds, Single
 from .linear import ridge_steps, squared_hinge
 from .rows import Table
+
+if TYPE_CHECKING:
+    from ..operators import SymmetrizedOperator
 
 # As in the prototype whose figures are in docs/decisions.md, tuned on labelings 0 to 2 only.
 SHARED = 0.1  # labels added to those of every class before their shares are taken
@@ -52,7 +55,7 @@ class WalkScores:
 
 
 def walk_expert(
-    S: Any,
+    S: SymmetrizedOperator,
     folds: Folds,
     alpha: float,
     start: Single | None = None,
@@ -67,9 +70,8 @@ def walk_expert(
     Y[folds.labelled, np.where(folds.tested, folds.fold, folds.n_folds), folds.codes] = folds.weight
     begin = None if start is None else start.reshape(N, -1)
     alpha, given = min(alpha, LARGEST_ALPHA), Y.reshape(N, -1)
-    F, _ = solve_spread(S, given, alpha, tol=WALK_TOL, start=begin)
-    F = S.extended(F, alpha, given)
-    own = np.asarray(F, np.float32).reshape(N, folds.n_slices, k)
+    found, _ = solve_spread(S, given, alpha, tol=WALK_TOL, start=begin)
+    own = np.asarray(S.extended(found, alpha, given), np.float32).reshape(N, folds.n_slices, k)
     total = own.sum(axis=1, keepdims=True)
     F = np.concatenate([total - own[:, :-1], total], axis=1)
     power, class_share, class_weight, unequal = balance(F, folds)
@@ -78,7 +80,7 @@ def walk_expert(
     return WalkScores(walk_log(F), own, class_share, class_weight, unequal, power)
 
 
-def walk_log(F: NDArray[Any]) -> NDArray[Any]:  # (…, k)
+def walk_log(F: NDArray[Real]) -> NDArray[Real]:  # (…, k)
     """Centred log shares; a floor keeps a class that no label reaches finite."""
     F = np.maximum(F, 0)
     total = F.sum(axis=-1, keepdims=True)
@@ -169,7 +171,7 @@ def ridge_expert(rows: Table, targets: Single) -> LinearScores:  # (N, n_slices,
     return LinearScores(_both(Z), *_both_weights(rows.on_columns(W[:, -m:]), np.zeros(m, np.float32)))
 
 
-def _both(Z: NDArray[Any]) -> NDArray[Any]:  # (N, n_slices, 1 or k) -> centred (N, n_slices, k)
+def _both(Z: Single) -> Single:  # (N, n_slices, 1 or k) -> centred (N, n_slices, k)
     return np.concatenate([-Z, Z], axis=-1) if Z.shape[-1] == 1 else centred(Z)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float, Index, Mask
+from .._support.running import RandomState
 from ..walks.folds import label_folds
 
 N_FOLDS = 5
@@ -37,7 +38,7 @@ class Folds:
         codes: Index,  # (N,), −1 for the unlabelled
         n_classes: int,
         n_folds: int = N_FOLDS,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         earlier: Folds | None = None,
         weight: Float | None = None,  # (N,), 1 where none are given
     ) -> Folds:

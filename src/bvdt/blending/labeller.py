@@ -8,16 +8,17 @@ hidden labels.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
 from .._support.arrays import Float, Index
+from .._support.sparse import CSR, Operator, Points, is_sparse
 from ..lifting import Lifting
 from ..walks import choose_alpha, symmetrized
 from ..walks.class_balance import uneven
@@ -57,6 +58,10 @@ from .outcome import Blend
 from .outside import OutsideExpert, check_classifier, classifier_scores, given_scores
 from .rows import FeatureScale, Table
 from .subwords import SubwordTable
+
+if TYPE_CHECKING:
+    from ..blending.outside import Prior
+    from ..operators import SymmetrizedOperator
 
 SHARES = (
     0.6,
@@ -160,9 +165,9 @@ class Labeller:
 
     def __init__(
         self,
-        op: Any,
-        X: Any,
-        prior: Any = "auto",
+        op: Operator,
+        X: Points,
+        prior: Prior = "auto",
         *,
         alpha: float | str = 0.875,
         n_jobs: int | None = None,
@@ -174,7 +179,7 @@ class Labeller:
         self.prior = prior if isinstance(prior, str) or hasattr(prior, "fit") else np.array(prior)
         self.alpha, self.through = alpha, through
         self.X = X.copy() if hasattr(prior, "fit") else None  # its own, as the user's may change
-        self.made_from: tuple[Any, ...] = ()  # a caller's note on what it was prepared for
+        self.made_from: tuple[object, ...] = ()  # a caller's note on what it was prepared for
         self.S = symmetrized(op.astype(np.float32) if hasattr(op, "astype") else op)
         self.scale: FeatureScale | None = None
         self.rows: Table | None = None
@@ -183,7 +188,9 @@ class Labeller:
             known = None if earlier is None else earlier.rows
             self._prepare_rows(X, terms, n_jobs, known.ngrams if isinstance(known, SubwordTable) else None)
 
-    def _prepare_rows(self, X: Any, terms: Sequence[str] | None, n_jobs: int | None, ngrams: Any) -> None:
+    def _prepare_rows(
+        self, X: Points, terms: Sequence[str] | None, n_jobs: int | None, ngrams: CSR | None
+    ) -> None:
         if self.prior not in NAMES:
             check_classifier(self.prior)
         if self.prior == "naive_bayes":
@@ -192,12 +199,13 @@ class Labeller:
                 raise ValueError(f'prior="naive_bayes" needs features ≥ 0; the least is {X.data.min():g}')
         self.scale = FeatureScale.of(X)
         rows = self.scale.rows(X)
-        if terms is not None and sparse.issparse(rows):
+        if terms is not None and is_sparse(rows):
             known = ngrams is not None and ngrams.shape[0] == rows.shape[1]
             self.rows = SubwordTable(rows, ngrams, n_jobs) if known else SubwordTable.of(rows, terms, n_jobs)
         else:
             self.rows = Table(rows, n_jobs)
-        self.counts = self.rows.is_sparse and (not self.rows.T.nnz or bool(self.rows.T.data.min() >= 0))
+        T = self.rows.T
+        self.counts = is_sparse(T) and (not T.nnz or bool(T.data.min() >= 0))
 
     def step(self, P: Single) -> Single:  # (N, …, k)
         """One step of the reversible walk D⁻¹·(Q + Qᵀ)/2 over distributions."""
@@ -330,9 +338,9 @@ class Labeller:
     def _new_points(
         self, experts: list[Expert], w: Float, unstepped: Single, share: float, power: float
     ) -> NewPoints:
-        walk: Any = 0.0
-        weights: Any = None
-        constant: Any = None
+        walk: Single = np.zeros(1, np.float32)
+        weights: Single | None = None
+        constant: Single | None = None
         outside = given = None
         for expert, weight in zip(experts, w, strict=True):
             factor = np.float32(weight)
@@ -387,7 +395,7 @@ class Labeller:
         return np.asarray(known[labeller.label(few, len(known), weight=weight).P.argmax(axis=1)])
 
 
-def reversible_step(S: Any, P: Single) -> Single:  # (N, …, k)
+def reversible_step(S: SymmetrizedOperator, P: Single) -> Single:  # (N, …, k)
     """D⁻¹·(Q + Qᵀ)/2 times distributions, of the symmetrised walk S."""
     degrees = np.where(S.degrees > 0, S.degrees, 1.0)[:, None].astype(np.float32)
     flat = np.asarray(S.mean_with_transpose(P.reshape(len(P), -1)))
@@ -481,8 +489,9 @@ def _shape(folds: Folds) -> tuple[int, int, int]:
     return folds.n_points, folds.n_slices, folds.n_classes
 
 
-def _one_blas_thread() -> Any:
+def _one_blas_thread() -> AbstractContextManager[object]:
     """Dense products run on threads of ours, in tasks of one size: no result depends on the cores."""
     from threadpoolctl import threadpool_limits
 
-    return threadpool_limits(1, "blas")
+    limits: AbstractContextManager[object] = threadpool_limits(1, "blas")
+    return limits

@@ -5,11 +5,9 @@ A fold is a column whose hidden rows weigh 0, so that folds, classes and a warm 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.arrays import Float
 from .folds import Single
 from .rows import Table, column_squares
 
@@ -56,7 +54,7 @@ def squared_hinge(
     return W
 
 
-def _rarer_share(signs: Single, weight: Single) -> NDArray[Any]:  # (m,)
+def _rarer_share(signs: Single, weight: Single) -> Float:  # (m,)
     """The smaller of the two signs' shares of a column's weight, at least that of one row."""
     total = np.maximum(weight.sum(axis=0, dtype=np.float64), LEAST)
     positive = np.where(signs > 0, weight, 0).sum(axis=0, dtype=np.float64)
@@ -65,7 +63,7 @@ def _rarer_share(signs: Single, weight: Single) -> NDArray[Any]:  # (m,)
 
 
 def _newton_step(
-    rows: Table, gradient: NDArray[Any], curvature: Single, max_products: int
+    rows: Table, gradient: Single, curvature: Single, max_products: int
 ) -> tuple[Single, Single]:  # (d, m), (n, m)
     """About −H⁻¹·gradient, H = I + Xᵀ·diag(curvature)·X per column, and the change of the scores."""
     step, moved = np.zeros_like(gradient), np.zeros_like(curvature)
@@ -95,14 +93,15 @@ def _line_search(
     moved: Single,
     t: Single,
     v: Single,
-    gradient: NDArray[Any],
+    gradient: Single,
     cost: float,
 ) -> Single:  # (m,)
     """Share of the step, 1 or halved until the loss falls by a hundredth of what the gradient promises."""
 
-    def hinge(scores: Single) -> Any:
+    def hinge(scores: Single) -> Single:
         slack = np.maximum(1 - t * scores, 0)
-        return cost * np.einsum("ij,ij,ij->j", v, slack, slack)
+        loss: Single = cost * np.einsum("ij,ij,ij->j", v, slack, slack)
+        return loss
 
     ww, ws, ss = column_squares(W, W), column_squares(W, step), column_squares(step, step)
     old, promised = 0.5 * ww + hinge(S), column_squares(gradient, step)

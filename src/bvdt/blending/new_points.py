@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from .._support.arrays import Float
+from .._support.arrays import Float, Numbers, Real
+from .._support.sparse import OperatorLike, Points
 from ..lifting import Lifting
 from .blend import centred, softmax
 from .folds import Single
 from .outside import OutsideExpert
 from .rows import FeatureScale, rows_of_lifted
+
+if TYPE_CHECKING:
+    from ..blending.rows import Rows
 
 LEAST = 1e-4  # probability before its logarithm
 
@@ -32,30 +37,30 @@ class NewPoints:
     outside: tuple[OutsideExpert, float] | None = None  # a user's classifier and its weight
     given: Single | None = None  # (N, k) what a user's probabilities have in ``walk``
 
-    def own_scores(self, X_new: Any) -> Any:  # (n_new, k) or 0.0
+    def own_scores(self, X_new: Points) -> Numbers | float:  # (n_new, k) or 0.0
         """Scores of the experts that need no neighbours."""
-        own: Any = self.outside_scores(X_new)
+        own: Numbers | float = self.outside_scores(X_new)
         if self.weights is not None:
             own = own + self.rows(X_new) @ self.weights
         return own if self.constant is None else own + self.constant
 
-    def rows(self, X_new: Any) -> Any:  # (n_new, d), CSR or array
+    def rows(self, X_new: Points) -> Rows:  # (n_new, d), CSR or array
         """As the linear experts take them."""
         assert self.scale is not None
         return self.scale.rows(self._recovered(X_new))
 
-    def outside_scores(self, X_new: Any) -> Any:  # (n_new, k) or 0.0
+    def outside_scores(self, X_new: Points) -> Single | float:  # (n_new, k) or 0.0
         """Scores of a user's classifier."""
         if self.outside is None:
             return 0.0
         expert, weight = self.outside
         return weight * expert.scores_of(self._recovered(X_new))
 
-    def _recovered(self, X_new: Any) -> Any:
+    def _recovered(self, X_new: Points) -> Points:
         return X_new if self.through is None else rows_of_lifted(self.through.transform(X_new))
 
 
-def blended_new_points(walk_part: Any, X_new: Any, state: NewPoints) -> Float:  # (n_new, k)
+def blended_new_points(walk_part: OperatorLike, X_new: Points, state: NewPoints) -> Float:  # (n_new, k)
     """Calibrated probabilities of new points.
 
     ``walk_part`` is an n_new × N matrix or operator with rows that sum to 1: how much a new point takes from
@@ -67,11 +72,11 @@ def blended_new_points(walk_part: Any, X_new: Any, state: NewPoints) -> Float:  
     return calibrated(mixed(state.share, own, taken[:, k:]), state.power)
 
 
-def mixed(share: float, own: Any, stepped: Any) -> Any:  # (…, k)
+def mixed(share: float, own: NDArray[Real], stepped: NDArray[Real]) -> NDArray[Real]:  # (…, k)
     """Centred logs of the distributions after the last step."""
     return centred(np.log((1 - share) * own + share * stepped + np.float32(LEAST)))
 
 
-def calibrated(logs: Any, power: float) -> Float:  # (n, k)
+def calibrated(logs: ArrayLike, power: float) -> Float:  # (n, k)
     """Probabilities from centred logs, at the temperature 1/power; rows sum to 1 in double precision."""
     return softmax(power * np.asarray(logs, np.float64))

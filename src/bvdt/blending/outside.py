@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
+
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.arrays import Float
+from .._support.sparse import Points
 from .blend import centred
 from .folds import Folds, Single
 
 LEAST = 1e-4  # probability before its logarithm: no expert is surer than that
 
 
+Classifier: TypeAlias = "ClassifierMixin"  # scikit-learn has no types
+Prior: TypeAlias = "str | Classifier | ArrayLike"  # as ``Labeller`` takes it
+
+
 @dataclass(frozen=True, eq=False)
 class OutsideExpert:
     """A fitted classifier whose classes are codes 0 to k − 1."""
 
-    classifier: Any
+    classifier: Classifier
     n_classes: int
 
     @classmethod
     def fitted(
-        cls, classifier: Any, X: Any, codes: NDArray[np.intp], n_classes: int, weight: Float
+        cls, classifier: Classifier, X: Points, codes: NDArray[np.intp], n_classes: int, weight: Float
     ) -> OutsideExpert:
         """A clone fitted to the labelled rows X with their codes; weights are for those that take them."""
         from sklearn.base import clone
@@ -34,7 +44,7 @@ class OutsideExpert:
         options = {"sample_weight": weight} if weighed else {}
         return cls(clone(classifier).fit(X, codes, **options), n_classes)
 
-    def scores_of(self, X: Any) -> Single:  # (n, k)
+    def scores_of(self, X: Points) -> Single:  # (n, k)
         """Centred log-probabilities, or the decision function where there are none."""
         if hasattr(self.classifier, "predict_proba"):
             Z = np.log(np.asarray(self.classifier.predict_proba(X)) + LEAST)
@@ -45,7 +55,7 @@ class OutsideExpert:
         return centred(Z).astype(np.float32)
 
 
-def check_classifier(classifier: Any) -> None:
+def check_classifier(classifier: object) -> None:
     """Refuse what cannot be blended."""
     able = hasattr(classifier, "decision_function") or hasattr(classifier, "predict_proba")
     if not (able and hasattr(classifier, "fit")):
@@ -56,7 +66,7 @@ def check_classifier(classifier: Any) -> None:
 
 
 def classifier_scores(
-    classifier: Any, X: Any, folds: Folds
+    classifier: Classifier, X: Points, folds: Folds
 ) -> tuple[Single, OutsideExpert]:  # (N, n_slices, k), of all labels
     """Scores of every slice, each by a clone that was fitted to the labels the slice may see."""
     check_classifier(classifier)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from .._support.arrays import Float, Index
+from .._support.arrays import Float, Index, Numbers
+from .._support.sparse import CSR, is_sparse
 from .new_points import NewPoints
+from .rows import Rows
 
 WALK, LINEAR, PRIOR, CONSTANT, NEIGHBORS = "walk", "linear", "prior", "class shares", "neighbors"
 _BATCH = 1 << 18  # values looked at together
@@ -43,11 +43,11 @@ class Scored:
     """Points as a blend sees them, fitted or new."""
 
     label: Index  # (n,) the class to be explained
-    walk: Float  # (n, k) the part of the scores that is taken from fitted points
-    given: Any  # (n, k) or 0.0: of a user's prior
-    rows: Any  # (n, d) CSR or array, as the linear experts take them; None for none
-    own: Float  # (n, k) distributions before the last step
-    stepped: Float  # (n, k) the neighbors'
+    walk: Numbers  # (n, k) the part of the scores that is taken from fitted points
+    given: Numbers | float  # (n, k) or 0.0: of a user's prior
+    rows: Rows | None  # (n, d) CSR or array, as the linear experts take them; None for none
+    own: Numbers  # (n, k) distributions before the last step
+    stepped: Numbers  # (n, k) the neighbors'
 
 
 def blend_parts(
@@ -75,7 +75,7 @@ def blend_parts(
     return parts, features, shares * parts[LINEAR][:, None]
 
 
-def _at(Z: NDArray[Any], label: Index) -> Float:  # (n, k) -> (n,)
+def _at(Z: Numbers, label: Index) -> Float:  # (n, k) -> (n,)
     return np.take_along_axis(np.asarray(Z, np.float64), label[:, None], axis=1)[:, 0]
 
 
@@ -101,10 +101,10 @@ def _linear_part(state: NewPoints, scored: Scored, n_kept: int) -> tuple[Float, 
     return sums, features, shares
 
 
-def _batches(rows: Any) -> Iterator[tuple[int, Any]]:
+def _batches(rows: Rows) -> Iterator[tuple[int, CSR]]:
     """Some rows at a time, as CSR."""
     n, d = rows.shape
-    values = rows.nnz // max(n, 1) + 1 if sparse.issparse(rows) else d
+    values = rows.nnz // max(n, 1) + 1 if is_sparse(rows) else d
     step = max(1, _BATCH // max(values, 1))
     for first in range(0, n, step):
         yield first, sparse.csr_array(rows[first : first + step])

@@ -10,18 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._support.arrays import Float
+from .._support.arrays import Float, Single
 from .._support.running import n_threads
-from .._support.sparse import sparse_times
+from .._support.sparse import CSR, Points, is_sparse, sparse_times
 from ..lifting import Lifted, shifted
 
 _BATCH = 1 << 18  # values per task: large beside a task's start, and the same whatever the number of threads
+Rows: TypeAlias = Single | CSR  # (n, d) in single precision
+_Part: TypeAlias = tuple[int, Single]  # first row, rows
+Result = TypeVar("Result")
 _FARTHEST = 1e15  # deviations that a value counts as: products with weights stay finite in single precision
 
 
@@ -33,9 +36,9 @@ class FeatureScale:
     scale: Float | None = None  # (d,) to multiply by
 
     @classmethod
-    def of(cls, X: Any) -> FeatureScale:
+    def of(cls, X: Points) -> FeatureScale:
         """Of (N, d) rows, dense or sparse."""
-        if sparse.issparse(X):
+        if is_sparse(X):
             return cls()
         X = np.ascontiguousarray(X, np.float64)  # sums of the same order for every layout
         mean, deviation = X.mean(axis=0), X.std(axis=0)
@@ -43,9 +46,9 @@ class FeatureScale:
         varies = deviation > rounding  # a constant column tells nothing and would blow up rounding
         return cls(mean, np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0) / np.sqrt(X.shape[1]))
 
-    def rows(self, X: Any) -> Any:  # (n, d) -> (n, d) float32, CSR or array
+    def rows(self, X: Points) -> Rows:  # (n, d) -> (n, d) float32, CSR or array
         """Rows as the experts take them."""
-        if self.mean is None:
+        if self.mean is None or self.scale is None:
             X = sparse.csr_array(X, dtype=np.float64)
             squares = np.zeros(X.shape[0])
             np.add.at(squares, np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.data**2)
@@ -54,12 +57,12 @@ class FeatureScale:
             factor = np.where(near_one, 1.0, 1.0 / np.where(length > 0, length, 1.0))
             data = (X.data * np.repeat(factor, np.diff(X.indptr))).astype(np.float32)
             return sparse.csr_array((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
-        X = X.toarray() if sparse.issparse(X) else np.ascontiguousarray(X, np.float64)
+        X = X.toarray() if is_sparse(X) else np.ascontiguousarray(X, np.float64)
         with np.errstate(over="ignore"):
             return np.clip((X - self.mean) * self.scale, -_FARTHEST, _FARTHEST).astype(np.float32)
 
 
-def rows_of_lifted(lifted: Lifted) -> Any:  # (N, d), CSR or array
+def rows_of_lifted(lifted: Lifted) -> Points:  # (N, d), CSR or array
     """The data that were lifted: x = (x' − smoothing)/scale + offset, without the baseline where sparse."""
     lifting = lifted.lifting
     if lifting is None:
@@ -83,10 +86,10 @@ class Table:
     sum is one thread's.
     """
 
-    def __init__(self, T: Any, n_jobs: int | None = None) -> None:
+    def __init__(self, T: Rows, n_jobs: int | None = None) -> None:
         self.T = T
         self.n_jobs = n_jobs
-        if sparse.issparse(T):
+        if is_sparse(T):
             self._turned = sparse.csr_array(T.T)
         else:
             step = max(1, _BATCH // max(T.shape[1], 1))
@@ -104,41 +107,41 @@ class Table:
         """
         X, d = self.T[points], self.shape[1]
         one = np.ones((X.shape[0], 1), np.float32)
-        if not self.is_sparse:
+        if not is_sparse(X):
             return Table(np.hstack([X, one]), self.n_jobs), np.arange(d + 1)
         used = np.unique(X.indices).astype(np.intp)
         X = sparse.csr_array(sparse.hstack([X[:, used], one]))
         return Table(X, self.n_jobs), np.append(used, d)
 
-    def on_columns(self, V: NDArray[Any]) -> NDArray[Any]:  # weights of the features -> of T's columns
+    def on_columns(self, V: Single) -> Single:  # weights of the features -> of T's columns
         """The weights that new points' rows are multiplied by."""
         return V
 
     @property
     def is_sparse(self) -> bool:
-        return bool(sparse.issparse(self.T))
+        return is_sparse(self.T)
 
-    def times(self, V: NDArray[Any]) -> NDArray[Any]:  # (d, m) -> (n, m)
+    def times(self, V: Single) -> Single:  # (d, m) -> (n, m)
         if self.is_sparse:
-            return sparse_times(self.T, V, self.n_jobs)
+            return cast(Single, sparse_times(self.T, V, self.n_jobs))  # as both factors are
         product = np.empty((self.shape[0], V.shape[1]), np.result_type(self.T, V))
 
-        def fill(part: tuple[int, NDArray[Any]]) -> None:
+        def fill(part: _Part) -> None:
             first, rows = part
             product[first : first + len(rows)] = rows @ V
 
         self._run(fill)
         return product
 
-    def transposed(self, V: NDArray[Any]) -> NDArray[Any]:  # (n, m) -> (d, m)
+    def transposed(self, V: Single) -> Single:  # (n, m) -> (d, m)
         if self.is_sparse:
-            return sparse_times(self._turned, V, self.n_jobs)
+            return cast(Single, sparse_times(self._turned, V, self.n_jobs))
         total = np.zeros((self.shape[1], V.shape[1]), np.result_type(self.T, V))
         for part in self._run(lambda p: p[1].T @ V[p[0] : p[0] + len(p[1])]):
             total += part
         return total
 
-    def _run(self, task: Callable[[Any], Any]) -> list[Any]:
+    def _run(self, task: Callable[[_Part], Result]) -> list[Result]:
         threads = min(n_threads(self.n_jobs), len(self._parts))
         if threads <= 1:
             return [task(part) for part in self._parts]
@@ -146,6 +149,6 @@ class Table:
             return list(pool.map(task, self._parts))
 
 
-def column_squares(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:  # (n, m) ×2 -> (m,)
+def column_squares(A: Single, B: Single) -> Single:  # (n, m) ×2 -> (m,)
     """Inner products of the columns; einsum, not @: no threads of its own."""
     return np.asarray(np.einsum("ij,ij->j", A, B))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,7 +41,9 @@ def bound_curve(
     """The bound and its first two derivatives, without the optimum that reaches it: half its time."""
     dbar, bandwidth = checked_problem(mean_divergence, bandwidth)
     blocks = () if partition.is_coarsest else (partition.first, partition.cols)
-    kernel: Any = _core.curve_coarsest if partition.is_coarsest else _core.curve_blocks
+    kernel: Callable[..., tuple[float, float, float, float]] = (
+        _core.curve_coarsest if partition.is_coarsest else _core.curve_blocks
+    )
     threads = n_threads(n_jobs, 32 * len(dbar))
     return Curve(bandwidth, *kernel(tree.size, tree.parent, *blocks, dbar, bandwidth, threads))
 

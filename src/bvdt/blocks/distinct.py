@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._support.arrays import Index, Int, Mask
+from .._support.arrays import Index, Int, Integers, Mask
 from ..lifting import Lifted, row_hashes
 from ..tree import Tree
 
@@ -54,7 +52,7 @@ def _changes(lifted: Lifted, order: Int) -> Mask:  # (N − 1,)
     return changes
 
 
-def _ends(lifted: Lifted) -> list[NDArray[Any]]:  # (N,) each
+def _ends(lifted: Lifted) -> list[Integers]:  # (N,) each
     """What equal rows share and is read at once: the first and last stored values, and where they stand."""
     X = lifted.X
     if not lifted.is_sparse:

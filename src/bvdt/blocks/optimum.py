@@ -10,8 +10,8 @@ found from the leaves up; q_AB = s_A·exp(−d̄_AB / bandwidth − c_A) from th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def optimum(
     dbar, bandwidth = checked_problem(mean_divergence, bandwidth)
     q, value, below = np.empty(partition.n_blocks), np.empty(tree.n_nodes), np.empty(tree.n_nodes)
     blocks = () if partition.is_coarsest else (partition.first, partition.cols)
-    kernel: Any = _core.optimum_coarsest if partition.is_coarsest else _core.optimum_blocks
+    kernel: Callable[..., None] = _core.optimum_coarsest if partition.is_coarsest else _core.optimum_blocks
     threads = n_threads(n_jobs, 32 * len(dbar))
     kernel(tree.size, tree.parent, *blocks, dbar, bandwidth, q, value, below, threads)
     return Optimum(q, value, below)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _core
-from .._support.arrays import Float, Int
+from .._support.arrays import Float, Int, Integers
 from .._support.running import n_threads
+from .._support.sparse import CSR, Points
 from ..lifting import Lifted, pair_dots
 from ..tree import Tree
 from .partition import BlockPartition
@@ -34,7 +34,7 @@ def block_divergences(
     out = np.zeros(tree.n_nodes)
     U, W = sums_by_node(lifted.u, tree, n_jobs), sums_by_node(lifted.w, tree, n_jobs)
     tree_arrays = (tree.size, tree.start, tree.order) if lifted.is_sparse else (tree.size, tree.order)
-    kernel: Any = _core.coarsest_sparse if lifted.is_sparse else _core.coarsest_dense
+    kernel: Callable[..., None] = _core.coarsest_sparse if lifted.is_sparse else _core.coarsest_dense
     kernel(*lifted.arrays, U, W, *tree_arrays, out, n_threads(n_jobs, 8 * lifted.n_values))
     return out[1:]
 
@@ -50,8 +50,8 @@ class NodeSums:
     size: Int  # (2N−1,)
     U: Float  # (2N−1,)
     W: Float  # (2N−1,)
-    X: Any  # (2N−1, d)
-    H: Any  # (2N−1, d)
+    X: Points  # (2N−1, d)
+    H: Points  # (2N−1, d)
 
     @classmethod
     def of(cls, lifted: Lifted, tree: Tree) -> NodeSums:
@@ -63,7 +63,7 @@ class NodeSums:
         return cls(tree.size, U, W, X, H)
 
     def mean_divergences(
-        self, rows: NDArray[Any], cols: NDArray[Any], n_jobs: int | None = None
+        self, rows: Integers, cols: Integers, n_jobs: int | None = None
     ) -> Float:  # (n,) ×2 -> (n,)
         """d̄_AB for chosen pairs of nodes; fastest when ``rows`` are sorted."""
         a, b = np.asarray(rows), np.asarray(cols)
@@ -85,7 +85,7 @@ def _dense_node_sums(X: Float, tree: Tree) -> Float:  # (N, d) -> (2N−1, d)
     return sums
 
 
-def _sparse_node_sums(X: Any, tree: Tree) -> Any:  # CSR (N, d) -> CSR (2N−1, d)
+def _sparse_node_sums(X: CSR, tree: Tree) -> CSR:  # CSR (N, d) -> CSR (2N−1, d)
     """A product with the membership of points in nodes, batch by batch so that Ctrl-C is answered between."""
     stored = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[tree.order], dtype=np.int64)])
     work = np.cumsum(stored[tree.start + tree.size] - stored[tree.start])
@@ -100,7 +100,7 @@ def _sparse_node_sums(X: Any, tree: Tree) -> Any:  # CSR (N, d) -> CSR (2N−1, 
     )
 
 
-def _sums_of(X: Any, tree: Tree, nodes: slice) -> Any:  # CSR (n_nodes, d)
+def _sums_of(X: CSR, tree: Tree, nodes: slice) -> CSR:  # CSR (n_nodes, d)
     size, start = tree.size[nodes], tree.start[nodes]
     indptr = np.concatenate([[0], np.cumsum(size, dtype=np.int64)])
     within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], size)

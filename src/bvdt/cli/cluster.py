@@ -6,8 +6,11 @@ import json as json_format
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from .._support.arrays import Index
 from .._support.atomic import atomic
+from .._support.sparse import Operator, Points
 from ..documents.cluster_terms import PIECES, ClusterSummary, by_size, summarise
+from ..documents.files.table import Column
 from . import options as o
 from .embed import INPUT_LINE, Plot, read_for
 from .guard import after_writing
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from ..documents.features import Features
     from ..documents.files import Documents
     from ..documents.nested import NestedClusters
+    from ..estimators import SpectralClustering
 
 CLUSTER_HELP = f"""Group the documents into k clusters.
 
@@ -97,7 +101,7 @@ def cluster(
     number = by_size(found.labels_)
     parts = operator.tree.cut(min(PIECES, len(number)))
     described = _describe(number, parts, documents, features, X)
-    columns: dict[str, Any] = {"id": documents.ids, "cluster": number}
+    columns: dict[str, Column] = {"id": documents.ids, "cluster": number}
     if features.kind == "text":
         columns["terms"] = [", ".join(described[k - 1].terms) for k in number]
     nested = None
@@ -132,7 +136,7 @@ def check_hierarchy(table: Path | None, picture: Path | None) -> None:
         check_scatter(picture)
 
 
-def _say_choice(session: Session, found: Any) -> None:
+def _say_choice(session: Session, found: SpectralClustering) -> None:
     """The evidence for the number of clusters that was found."""
     session.say(f"\n{found.n_clusters_} clusters: the largest eigengap × stability")
     rows = [
@@ -147,7 +151,7 @@ def _say_choice(session: Session, found: Any) -> None:
 
 
 def _nested(
-    operator: Any, n_clusters: int, documents: Documents, features: Features, X: Any
+    operator: Operator, n_clusters: int, documents: Documents, features: Features, X: Points
 ) -> NestedClusters:
     from ..documents.nested import nested_clusters
 
@@ -190,9 +194,9 @@ def _plot(
     path: Path,
     name: str,
     documents: Documents,
-    operator: Any,
+    operator: Operator,
     seed: int,
-    number: Any,
+    number: Index,
     described: list[ClusterSummary],
 ) -> None:
     from ..report import ResultTable, map_coordinates
@@ -205,7 +209,7 @@ def _plot(
 
 
 def _describe(
-    number: Any, parts: Any, documents: Documents, features: Features, X: Any
+    number: Index, parts: Index, documents: Documents, features: Features, X: Points
 ) -> list[ClusterSummary]:
     """Size, telling terms, a typical document and purity of every cluster."""
     names = features.names if features.kind == "text" else None

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
 
+from .._support.json import JsonObject
 from .guard import guarded
 from .options import Debug, Json, Quiet
 from .session import aligned
@@ -51,7 +52,7 @@ def list_datasets(folder: Folder = Path("data"), as_json: Json = False, debug: D
     from ..datasets.corpus import CORPORA
     from ..datasets.fetch import SOURCES
 
-    rows: list[dict[str, Any]] = [
+    rows: list[JsonObject] = [
         {
             "name": info.name,
             "title": info.title,
@@ -71,7 +72,7 @@ def list_datasets(folder: Folder = Path("data"), as_json: Json = False, debug: D
         typer.echo(line)
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def _cells(row: JsonObject) -> list[str]:
     sizes = [str(row[key]) for key in ("documents", "terms", "classes")]
     home = urlsplit(row["from"]).hostname if row["from"] else "nowhere: it cannot be fetched"
     return [row["name"], row["title"], *sizes, "yes" if row["here"] else "no", str(home)]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from .._support.arrays import Index
+from .._support.json import JsonObject
 from . import options as o
 from .session import Session
 
@@ -65,7 +67,7 @@ def demo(
     session.finish()
 
 
-def _measured() -> Any:
+def _measured() -> Iterator[tuple[str, Outcome]]:
     from ..experiments.demo import measure_all
 
     return measure_all()
@@ -83,7 +85,7 @@ def _row(outcome: Outcome) -> list[str]:
     return [outcome.method, f"{mean:.3f}", f"{deviation:.3f}", f"{outcome.seconds:.2f}", memory]
 
 
-def _as_json(found: dict[str, list[Outcome]]) -> dict[str, Any]:
+def _as_json(found: dict[str, list[Outcome]]) -> JsonObject:
     from dataclasses import asdict
 
     return {name: [asdict(outcome) for outcome in outcomes] for name, outcomes in found.items()}
@@ -141,7 +143,7 @@ def write_documents(path: Path, problem: Problem) -> None:
     write_table(path, columns, escape_formulas=True)
 
 
-def _summary(codes: Any, n_classes: int, truth: float) -> list[str]:
+def _summary(codes: Index, n_classes: int, truth: float) -> list[str]:
     n, n_given = len(codes), int((codes >= 0).sum())
     return [
         f"Of {n:,} docstrings of Python's own library, {n_given} were given their subject, "
@@ -152,7 +154,7 @@ def _summary(codes: Any, n_classes: int, truth: float) -> list[str]:
     ]
 
 
-def _facts(codes: Any, class_names: Sequence[str]) -> list[tuple[str, str]]:
+def _facts(codes: Index, class_names: Sequence[str]) -> list[tuple[str, str]]:
     return [
         ("docstrings", f"{len(codes):,}"),
         ("labels given", f"{int((codes >= 0).sum()):,}"),

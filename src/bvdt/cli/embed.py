@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from .._support.arrays import Float
+from .._support.json import JsonObject
+from .._support.sparse import Operator
+from ..documents.files.table import Column
 from ..report.scatter import UNLABELLED
 from . import options as o
 from .guard import after_writing
@@ -34,7 +39,7 @@ Plot = Annotated[Path | None, o.option("--plot", help="Scatter: .html, .png, .sv
 Labels = Annotated[
     str | None, o.option("--labels", "-l", help="Column or file, to colour by.", metavar="COLUMN_OR_FILE")
 ]
-Components = Annotated[Any, o.count("--components", "-k", help="Coordinates; default 2.", low=1, metavar="K")]
+Components = Annotated[int, o.count("--components", "-k", help="Coordinates; default 2.", low=1, metavar="K")]
 Spectral = Annotated[bool, o.option("--spectral", help="Eigenvectors, not the map, for 2 coordinates too.")]
 
 
@@ -75,8 +80,8 @@ def embed(
     with session.stage("coordinates"):
         points, facts = _coordinates(operator, components, spectral or components != 2, seed, jobs)
     session.result |= {"components": components} | facts
-    columns = {f"x{k + 1}": points[:, k] for k in range(components)}
-    write_columns(session, output, {"id": documents.ids} | columns, escape_formulas)
+    columns: dict[str, Column] = {f"x{k + 1}": points[:, k] for k in range(components)}
+    write_columns(session, output, {"id": documents.ids, **columns}, escape_formulas)
     if plot is not None:
         with after_writing(output), session.stage("plot"):
             flat = points if components > 1 else np.column_stack([points, np.zeros(len(points))])
@@ -86,7 +91,9 @@ def embed(
     session.finish()
 
 
-def _coordinates(operator: Any, components: int, spectral: bool, seed: int, jobs: int | None) -> Any:
+def _coordinates(
+    operator: Operator, components: int, spectral: bool, seed: int, jobs: int | None
+) -> tuple[Float, JsonObject]:
     """Coordinates, and what is told of them: a map, or eigenvectors."""
     from ..estimators import Map, SpectralEmbedding
 
@@ -110,7 +117,7 @@ def read_for(
     return documents
 
 
-def _names(labels: Any) -> list[str] | None:
+def _names(labels: Sequence[str | None] | None) -> list[str] | None:
     if labels is None or not any(label is not None for label in labels):
         return None
     return [UNLABELLED if label is None else label for label in labels]

@@ -73,7 +73,7 @@ def after_writing(*written: Path) -> Iterator[None]:
 def _warnings_as_lines(quiet: bool) -> Iterator[None]:
     """Warnings of the library as notes of one line; which ones are shown is left as it was."""
 
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+    def show(message: Warning | str, *_: object, **__: object) -> None:
         if not quiet:
             typer.echo(f"note: {printable(str(message))}", err=True)
 

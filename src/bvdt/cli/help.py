@@ -19,7 +19,7 @@ def usual_spelling(name: str) -> str:
 class TwoHelps(TyperCommand):
     """A command whose ``-h`` leaves out the options marked as rare, and says that --help has them."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # typer's own Context, or click's
         short = not args or "-h" in args
         rare = [parameter for parameter in self.params if getattr(parameter, "rich_help_panel", None) == RARE]
         for parameter in rare:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .._support.json import JsonObject
 from ..operators import storage
 from . import options as o
 from .session import Session
@@ -26,7 +27,7 @@ Example:
 """
 
 File = Annotated[Path, typer.Argument(metavar="FILE", show_default=False, hidden=True)]
-Rows = Annotated[Any, o.count("--rows", help="Rows to measure on; default 256, 0: none.", low=0)]
+Rows = Annotated[int, o.count("--rows", help="Rows to measure on; default 256, 0: none.", low=0)]
 
 
 def inspect(
@@ -64,7 +65,7 @@ def inspect(
     session.finish()
 
 
-def _title(header: dict[str, Any], model: Model | None) -> str:
+def _title(header: JsonObject, model: Model | None) -> str:
     version = f"format version {header['version']}"
     if model is None:
         return f"an operator, {version}"
@@ -72,7 +73,7 @@ def _title(header: dict[str, Any], model: Model | None) -> str:
     return f"a model{source}, {version}, bvdt {header['model'].get('made_by', '?')}"
 
 
-def operator_facts(op: WalkOperator) -> dict[str, Any]:
+def operator_facts(op: WalkOperator) -> JsonObject:
     """What the operator is: sizes, settings, bound."""
     lifted, near = op.lifted, getattr(op, "near", None)
     return {
@@ -90,7 +91,7 @@ def operator_facts(op: WalkOperator) -> dict[str, Any]:
     }
 
 
-def model_facts(model: Model) -> dict[str, Any]:
+def model_facts(model: Model) -> JsonObject:
     """What the model adds: data, labels, accuracy."""
     facts = {
         "data": model.features.kind,
@@ -102,10 +103,12 @@ def model_facts(model: Model) -> dict[str, Any]:
     return facts | {"accuracy": None if model.holdout is None else str(model.holdout)}
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, list):
         more = f" and {len(value) - 8} more" if len(value) > 8 else ""
         return f"{len(value)}: {', '.join(value[:8])}{more}"
     if value is None:
         return "not measured"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.5g}" if isinstance(value, float) else value
+    return (
+        f"{value:,}" if isinstance(value, int) else f"{value:.5g}" if isinstance(value, float) else str(value)
+    )

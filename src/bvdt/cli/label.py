@@ -7,7 +7,7 @@ import threading
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,8 @@ from .reading import Source, read, walk
 from .session import Session
 
 if TYPE_CHECKING:
+    from ..documents.settings import WalkSettings
+    from ..estimators import LabelPropagation
     from ..labelling import Corpus, Store
 
 LABEL_HELP = """Label documents in the browser; all others follow within moments.
@@ -45,7 +47,7 @@ Export = Annotated[
 ]
 Import = Annotated[Path | None, o.option("--import", help="Add labels of such a file first.", metavar="FILE")]
 Host = Annotated[str, o.option("--host", help="Address to listen on.", metavar="ADDRESS")]
-Port = Annotated[Any, o.count("--port", help="Default: any free one.", low=1)]
+Port = Annotated[int | None, o.count("--port", help="Default: any free one.", low=1)]
 NoBrowser = Annotated[bool, o.option("--no-browser", help="Only print the address.")]
 Name = Annotated[str | None, o.option("--name", help="Who labels; default: you.", metavar="NAME")]
 
@@ -130,7 +132,7 @@ def _export_alone(said: Session, task: Task) -> None:
     said.say(f"Wrote {task.export}: {n:,} labels of {task.path}")
 
 
-def _with_documents(said: Session, source: Source, settings: Any, task: Task) -> None:
+def _with_documents(said: Session, source: Source, settings: WalkSettings, task: Task) -> None:
     from ..labelling import Corpus, Store, export_format
 
     if task.export is not None:
@@ -186,7 +188,7 @@ def _fill(said: Session, corpus: Corpus, store: Store, source: Source, task: Tas
     said.result |= {"session": str(task.path), "labels": there, "imported": n}
 
 
-def _export_all(said: Session, corpus: Corpus, store: Store, model: Any, path: Path) -> None:
+def _export_all(said: Session, corpus: Corpus, store: Store, model: LabelPropagation, path: Path) -> None:
     """The labels; for Label Studio also all other documents with their guesses."""
     from ..labelling import task_of, write_export
 
@@ -206,11 +208,14 @@ def _export_all(said: Session, corpus: Corpus, store: Store, model: Any, path: P
     said.say(f"Wrote {path}: {n:,} labels")
 
 
-def _serve(said: Session, corpus: Corpus, store: Store, model: Any, task: Task, seed: int) -> None:
+def _serve(
+    said: Session, corpus: Corpus, store: Store, model: LabelPropagation, task: Task, seed: int
+) -> None:
     from ..labelling import Desk
     from ..labelling.app import make_app
     from ..labelling.serving import Server, bind, new_token
 
+    assert not isinstance(model.alpha, str)
     listening = bind(task.host, task.port)
     desk = Desk(corpus, store, model, alpha=model.alpha, seed=seed)
     server = Server(make_app(desk, corpus.documents.path.name, task.who), listening, new_token(), task.host)

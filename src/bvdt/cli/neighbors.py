@@ -49,7 +49,7 @@ Metric = Annotated[
         parser=o.one_of("euclidean", *NAMES),
     ),
 ]
-Rows = Annotated[Any, o.count("--rows", help="Rows to measure on; default 500.", low=1)]
+Rows = Annotated[int, o.count("--rows", help="Rows to measure on; default 500.", low=1)]
 
 
 @app.callback()
@@ -107,7 +107,7 @@ def _naming(path: Path) -> Iterator[None]:
         raise ValueError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
 
 
-def _read_lists(path: Path) -> Any:
+def _read_lists(path: Path) -> object:
     """An array of indices, or a sparse graph as SciPy saves it."""
     from ..documents.files.matrices import load_arrays, read_matrix
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
+from .._support.arrays import Float, LabelArray
 from .._support.atomic import atomic, check_writable
 from ..documents.features import EUCLIDEAN, standard_scale
 from ..documents.files.columns import as_string, is_blank
@@ -18,6 +20,13 @@ from ..documents.files.parquet import need_pyarrow
 from ..documents.files.table import given
 from ..estimators._labels import NO_CLASSES
 from .session import Session
+
+if TYPE_CHECKING:
+    from distributed import Client
+    from pyarrow import RecordBatch
+
+    from ..dask import LabelPropagation
+    from ..dask.inputs import DaskArray
 
 LOCAL = "local"
 UNMEASURED = "not measured on Dask; bvdt propagate on some of the rows, without --dask, measures it"
@@ -89,7 +98,7 @@ def _told_plainly() -> Iterator[None]:
 
 
 @contextmanager
-def _client(address: str) -> Iterator[Any]:
+def _client(address: str) -> Iterator[Client]:
     """A client of the cluster at an address, or of workers started on this machine."""
     from distributed import Client, LocalCluster
     from distributed.comm import resolve_address
@@ -145,7 +154,7 @@ class _Table:
         self.lengths = [file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)]
         self.n_rows = sum(self.lengths)
 
-    def X(self, standard: bool) -> Any:
+    def X(self, standard: bool) -> DaskArray:
         """The numbers as a Dask array, every column ``standard``ised as ``bvdt propagate`` does in memory."""
         X = self._array(read_numbers, self.numbers, (len(self.numbers),), np.float64)
         if not standard:
@@ -153,18 +162,21 @@ class _Table:
         mean, deviation = standard_scale(self._some_rows())
         return (X - mean) / deviation
 
-    def _some_rows(self) -> Any:  # (n, d)
+    def _some_rows(self) -> Float:  # (n, d)
         """All rows of finite numbers, or of a large file those of eight row groups and more."""
         every = min(max(1, self.n_rows // _SAMPLE), max(1, len(self.lengths) // 8))
         groups = range(0, len(self.lengths), every)
         X = np.concatenate([read_numbers(self.path, g, self.numbers) for g in groups])
-        return X[np.isfinite(X).all(axis=1)]
+        finite: Float = X[np.isfinite(X).all(axis=1)]
+        return finite
 
-    def y(self) -> Any:
+    def y(self) -> DaskArray:
         """The labels as a Dask array of strings, "" for none."""
         return self._array(read_labels, self.labels, (), object)
 
-    def _array(self, read: Any, columns: Any, more: tuple[int, ...], dtype: Any) -> Any:
+    def _array(
+        self, read: Callable[..., object], columns: object, more: tuple[int, ...], dtype: DTypeLike
+    ) -> DaskArray:
         import dask.array as da
 
         import dask
@@ -176,13 +188,13 @@ class _Table:
         return da.concatenate(arrays)
 
 
-def read_numbers(path: str, group: int, columns: list[str]) -> Any:  # (n, d)
+def read_numbers(path: str, group: int, columns: list[str]) -> Float:  # (n, d)
     """One row group's numbers; null is NaN, which the walk refuses by its row."""
     table = _read(path, group, columns)
     return np.stack([table.column(name).to_numpy().astype(np.float64) for name in columns], axis=1)
 
 
-def read_labels(path: str, group: int, column: tuple[str, str | None]) -> Any:  # (n,)
+def read_labels(path: str, group: int, column: tuple[str, str | None]) -> LabelArray:  # (n,)
     """One row group's labels as ``bvdt propagate`` has them in memory, "" where there is none.
 
     ``column`` is its name and the word for none.
@@ -210,13 +222,13 @@ def _checked_labels(table: _Table, missing: str | None) -> list[str]:
     return suspicious([label or None for label in found], missing)
 
 
-def _read(path: str, group: int, columns: list[str]) -> Any:
+def _read(path: str, group: int, columns: list[str]) -> RecordBatch:
     import pyarrow.parquet as parquet
 
     return parquet.ParquetFile(path).read_row_group(group, columns=columns)
 
 
-def _write(output: Path, table: _Table, model: Any) -> dict[str, int]:
+def _write(output: Path, table: _Table, model: LabelPropagation) -> dict[str, int]:
     """id, label, confidence and given, a row group at a time; how many rows each class has got."""
     import pyarrow
     import pyarrow.parquet as parquet

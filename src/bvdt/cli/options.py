@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -72,7 +73,7 @@ def parse_jobs(text: str) -> int:
     return value
 
 
-def at_least(low: int) -> Any:
+def at_least(low: int) -> Callable[[str], int]:
     """A parser of integers from ``low`` on."""
 
     def parse(text: str) -> int:
@@ -87,7 +88,7 @@ def at_least(low: int) -> Any:
     return parse
 
 
-def at_least_or_auto(low: int) -> Any:
+def at_least_or_auto(low: int) -> Callable[[str], int | str]:
     """A parser of integers from ``low`` on, and of "auto"."""
 
     def parse(text: str) -> int | str:
@@ -96,7 +97,7 @@ def at_least_or_auto(low: int) -> Any:
     return parse
 
 
-def one_of(*names: str) -> Any:
+def one_of(*names: str) -> Callable[[str], str]:
     """A parser that lets only these names pass."""
 
     def parse(text: str) -> str:
@@ -117,6 +118,7 @@ def count(*names: str, help: str, low: int, metavar: str = "N", **more: Any) -> 
     return option(*names, help=help, metavar=metavar, parser=at_least(low), **more)
 
 
+Parsed: TypeAlias = Any  # typer takes no unions: the option's parser says which types
 Input = Annotated[Path, typer.Argument(metavar="INPUT", show_default=False, hidden=True)]
 Output = Annotated[Path, option("--output", "-o", help="To .csv, .tsv, .jsonl or .parquet.", metavar="FILE")]
 Text = Annotated[str | None, option("--text", help='Column of texts; default "text".', metavar="COLUMN")]
@@ -133,7 +135,7 @@ Encoding = Annotated[
 ]
 
 Divergence = Annotated[
-    Any,
+    str | None,
     option(
         "--divergence",
         help="squared_euclidean (default), cosine (default for texts), gid, kl, ...",
@@ -142,15 +144,16 @@ Divergence = Annotated[
     ),
 ]
 Bandwidth = Annotated[
-    Any, option("--bandwidth", help="auto, learn or a number.", metavar="B", parser=parse_bandwidth)
+    Parsed, option("--bandwidth", help="auto, learn or a number.", metavar="B", parser=parse_bandwidth)
 ]
-Near = Annotated[Any, count("--near", help="Nearest points kept exactly.", low=0, metavar="K")]
-Trees = Annotated[Any, count("--trees", help="Trees averaged.", low=1, metavar="T")]
+Near = Annotated[int | None, count("--near", help="Nearest points kept exactly.", low=0, metavar="K")]
+Trees = Annotated[int | None, count("--trees", help="Trees averaged.", low=1, metavar="T")]
 Scale = Annotated[
-    Any, option("--scale", help="auto, tfidf, standard or none.", metavar="HOW", parser=one_of(*SCALES))
+    str | None,
+    option("--scale", help="auto, tfidf, standard or none.", metavar="HOW", parser=one_of(*SCALES)),
 ]
 Ngrams = Annotated[
-    Any,
+    Parsed,
     option(
         "--ngrams",
         help="Lengths of terms, such as 1-2.",
@@ -161,23 +164,25 @@ Ngrams = Annotated[
 ]
 Chars = Annotated[bool, option("--chars", help="Terms of characters, not of words.", rich_help_panel=RARE)]
 MinDf = Annotated[
-    Any, count("--min-df", help="Leave out terms of fewer documents.", low=1, rich_help_panel=RARE)
+    int | None, count("--min-df", help="Leave out terms of fewer documents.", low=1, rich_help_panel=RARE)
 ]
 StopWords = Annotated[
     str | None,
     option("--stop-words", help="english, or a file of words.", metavar="WORDS", rich_help_panel=RARE),
 ]
 
-Seed = Annotated[Any, count("--seed", help="Of the random choices; default 0.", low=0)]
+Seed = Annotated[int, count("--seed", help="Of the random choices; default 0.", low=0)]
 Jobs = Annotated[
-    Any, option("--jobs", "-j", help="Threads; default: every core.", metavar="N", parser=parse_jobs)
+    int | None, option("--jobs", "-j", help="Threads; default: every core.", metavar="N", parser=parse_jobs)
 ]
 Quiet = Annotated[bool, option("--quiet", "-q", help="Print errors only.")]
 Json = Annotated[bool, option("--json", help="Print one JSON object instead.")]
 Debug = Annotated[bool, option("--debug", help="Show the traceback of an error.", rich_help_panel=RARE)]
 
 
-def text_settings(ngrams: Any, chars: bool, min_df: int | None, stop_words: str | None) -> TextSettings:
+def text_settings(
+    ngrams: tuple[int, int] | None, chars: bool, min_df: int | None, stop_words: str | None
+) -> TextSettings:
     """From the command line's options; a range for characters defaults to 2 to 4."""
     if chars and stop_words:
         raise ValueError("--stop-words has no effect with --chars; leave one of them out")
@@ -187,7 +192,7 @@ def text_settings(ngrams: Any, chars: bool, min_df: int | None, stop_words: str 
 
 def walk_settings(
     divergence: str | None,
-    bandwidth: Any,
+    bandwidth: float | str | None,
     near: int | None,
     trees: int | None,
     scale: str | None,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._support.arrays import Float
 from ..documents.holdout import percent
 from ..documents.predictions import Labelling
 
@@ -133,7 +134,7 @@ def scatter(
     path: Path,
     title: str,
     documents: Documents,
-    coordinates: Any,
+    coordinates: Float,
     labels: Sequence[str] | None,
     tables: Sequence[ResultTable] = (),
 ) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from .._support.arrays import Index
+from .._support.sparse import Points
 from ..documents.labels import encode
 from ..documents.predictions import Labelling, ReasonTexts, kept_columns
 from ..documents.settings import WalkSettings, propagation
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from ..documents.files import Documents
     from ..documents.holdout import Holdout
     from ..documents.model import Model
+    from ..estimators import LabelPropagation
 
 PROPAGATE_HELP = """Label all documents from the labels of a few.
 
@@ -46,15 +49,16 @@ ModelFile = Annotated[
     Path | None, o.option("--model", help="Predict with a saved model; --labels adds to it.", metavar="FILE")
 ]
 Suggest = Annotated[
-    Any, o.option("--suggest", help="List N documents to label next.", metavar="N", parser=o.at_least(0))
+    int | None,
+    o.option("--suggest", help="List N documents to label next.", metavar="N", parser=o.at_least(0)),
 ]
 Explain = Annotated[
-    Any,
+    int | None,
     o.option("--explain", help="Name N labels behind each.", metavar="N", parser=o.at_least(0)),
 ]
 KeepColumns = Annotated[bool, o.option("--keep-columns", help="Write the input's other columns, too.")]
 Hidden = Annotated[
-    Any,
+    float | None,
     o.option(
         "--holdout",
         help="Labels hidden to test; default 0.2, 0: none.",
@@ -63,7 +67,7 @@ Hidden = Annotated[
     ),
 ]
 Prior = Annotated[
-    Any,
+    str | None,
     o.option(
         "--prior",
         help="auto (default), walk, linear, naive-bayes.",
@@ -72,7 +76,7 @@ Prior = Annotated[
     ),
 ]
 Alpha = Annotated[
-    Any,
+    o.Parsed,
     o.option("--alpha", help="Share taken from neighbours, 0-1, auto.", metavar="A", parser=o.parse_alpha),
 ]
 Dask = Annotated[
@@ -149,7 +153,7 @@ def propagate(
     task = Task(output, escape_formulas, report, save, *more)
     session.result["command"] = "propagate"
     if dask is not None:
-        made: dict[str, Any] = {
+        made: dict[str, object] = {
             "--text": text,
             "--encoding": encoding,
             "--report": report,
@@ -182,7 +186,7 @@ def _need_html(report: Path | None) -> None:
         raise ValueError(f"{report} needs the suffix .html: a report is a page for the browser")
 
 
-def _refuse(made: dict[str, Any], reason: str, option: str) -> None:
+def _refuse(made: dict[str, object], reason: str, option: str) -> None:
     useless = [name for name, value in made.items() if value is not None and value is not False]
     if useless:
         raise ValueError(f"{reason}; leave out {', '.join(useless)}, or {option}")
@@ -206,8 +210,8 @@ def _label(session: Session, source: Source, task: Task) -> None:
     classes, codes = _classes(session, source, documents)
     features, X, operator = walk(session, documents, task.settings)
     with session.stage("propagate"):
-        model = propagation(features, task.settings, task.alpha, task.prior)
-        fitted = model.fit(X, codes, operator=operator, terms=features.terms)
+        fitted = propagation(features, task.settings, task.alpha, task.prior)
+        fitted.fit(X, codes, operator=operator, terms=features.terms)
     _say_blend(session, fitted)
     measured = _measure(session, fitted, classes, codes, task)
     labelling = Labelling.of(fitted.label_distributions_, classes, codes)
@@ -232,7 +236,7 @@ def _label(session: Session, source: Source, task: Task) -> None:
 
 
 def _reasons(
-    session: Session, fitted: Any, documents: Documents, features: Features, task: Task
+    session: Session, fitted: LabelPropagation, documents: Documents, features: Features, task: Task
 ) -> list[str]:  # (N,) or empty
     """What gave each document its label: where asked for, and for a report where that is quick."""
     n_labels = int((fitted.codes_ >= 0).sum())
@@ -245,7 +249,7 @@ def _reasons(
     return ReasonTexts(found, documents.ids, fitted.codes_ >= 0, features.names, kind).all()
 
 
-def _classes(session: Session, source: Source, documents: Documents) -> tuple[list[str], Any]:
+def _classes(session: Session, source: Source, documents: Documents) -> tuple[list[str], Index]:
     given = documents.labels or []
     classes, codes = encode(given)
     n_labels = int((codes >= 0).sum())
@@ -271,7 +275,7 @@ def _classes(session: Session, source: Source, documents: Documents) -> tuple[li
     return classes, codes
 
 
-def _say_blend(session: Session, fitted: Any) -> None:
+def _say_blend(session: Session, fitted: LabelPropagation) -> None:
     blend = getattr(fitted, "blend_", None)
     session.result["blend"] = None if blend is None else asdict(blend)
     if blend is not None:
@@ -280,7 +284,9 @@ def _say_blend(session: Session, fitted: Any) -> None:
         session.say(f"Shares in the answer, by how well each named hidden labels: {parts}{step}")
 
 
-def _measure(session: Session, fitted: Any, classes: list[str], codes: Any, task: Task) -> Holdout | None:
+def _measure(
+    session: Session, fitted: LabelPropagation, classes: list[str], codes: Index, task: Task
+) -> Holdout | None:
     from ..documents.holdout import measure_holdout, n_folds_for, why_not
 
     session.result["holdout"] = None
@@ -314,7 +320,7 @@ def _measure(session: Session, fitted: Any, classes: list[str], codes: Any, task
     return found
 
 
-def _suggest(session: Session, fitted: Any, task: Task) -> list[int]:
+def _suggest(session: Session, fitted: LabelPropagation, task: Task) -> list[int]:
     """What to label next: as many as asked for; for a report at least 20."""
     wanted = max(task.suggest, 20 if task.report else 0)
     if not wanted:
@@ -420,7 +426,7 @@ def _opened(session: Session, source: Source, path: Path, task: Task) -> tuple[M
     return model, read(session, source, least=1, numbers=columns)
 
 
-def _transformed(session: Session, model: Model, documents: Documents) -> Any:
+def _transformed(session: Session, model: Model, documents: Documents) -> Points:
     """The documents as the model's features have them; says what these do not hold."""
     with session.stage("weigh"):
         X = model.features.transform(documents)

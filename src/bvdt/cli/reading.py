@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._support.sparse import Points, is_sparse
 from ..documents.settings import WalkSettings, build_walk
 from .session import Session
 
@@ -69,7 +70,7 @@ def read(
 
 def walk(
     session: Session, documents: Documents, settings: WalkSettings
-) -> tuple[Features, Any, WalkOperator]:
+) -> tuple[Features, Points, WalkOperator]:
     """Features, their matrix and its walk; says what they are."""
     from ..documents.features import TextSettings, learn_features
     from ..walks import looks_like_graph
@@ -107,11 +108,9 @@ def walk(
     return features, X, op
 
 
-def tell_empty(session: Session, X: Any, features: Features) -> None:
+def tell_empty(session: Session, X: Points, features: Features) -> None:
     """A note on documents in which no known term occurs, or whose rows are empty."""
-    from scipy import sparse
-
-    n_empty = int((np.diff(X.indptr) == 0).sum()) if sparse.issparse(X) else 0
+    n_empty = int((np.diff(X.indptr) == 0).sum()) if is_sparse(X) else 0
     if n_empty:
         what = "no known term" if features.kind == "text" else "only zeros"
         who = f"1 document holds {what}: its" if n_empty == 1 else f"{n_empty:,} documents hold {what}: their"

@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .._support.json import JsonObject
 from .options import Debug, Jobs, Json, Quiet, Seed
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _progress(silent: bool) -> Iterator[tuple[Callable[[str], None], Callable[[i
             yield (lambda line: bar.console.print(line, markup=False)), told
 
 
-def _summary(outcome: Outcome, seconds: float) -> dict[str, Any]:
+def _summary(outcome: Outcome, seconds: float) -> JsonObject:
     return {
         "claims": [
             {"claim": claim.quote, "verdict": claim.verdict, "measured": list(claim.numbers)}

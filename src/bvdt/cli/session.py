@@ -9,11 +9,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 
+from .._support.json import JsonObject
 from .._support.progress import Progress, stage
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 
 class Session:
@@ -21,7 +25,7 @@ class Session:
 
     def __init__(self, *, quiet: bool = False, json: bool = False) -> None:
         self.quiet, self.json = quiet, json
-        self.result: dict[str, Any] = {}
+        self.result: JsonObject = {}
         self.timings: list[tuple[str, float]] = []
         self.progress = not quiet and not json and sys.stderr.isatty()
         self._start = time.perf_counter()
@@ -71,7 +75,7 @@ class Session:
             from rich.progress import Progress as Bars
 
             with Bars(console=Console(stderr=True), transient=True) as bars:
-                tasks: dict[str, Any] = {}
+                tasks: dict[str, TaskID] = {}
 
                 def tell(stage: str, done: int, total: int) -> None:
                     if stage not in tasks:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from ..documents.files.table import Column
 from .reading import Source
 from .session import Session
 
@@ -32,7 +32,7 @@ def check_outputs(source: Source, table: Path, *others: Path | None) -> None:
             check_writable(other)
 
 
-def write_columns(session: Session, path: Path, columns: Mapping[str, Any], escape_formulas: bool) -> None:
+def write_columns(session: Session, path: Path, columns: Mapping[str, Column], escape_formulas: bool) -> None:
     """The table of results."""
     from ..documents.files import write_table
 

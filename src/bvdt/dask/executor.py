@@ -22,6 +22,7 @@ from typing import Any
 from distributed import Client, KilledWorker
 from distributed.client import Future
 
+from .._support.json import JsonObject
 from .._support.memory import GIB
 from .._support.progress import Progress, stage
 from ..sharded.executors import Place, Spent
@@ -61,7 +62,7 @@ class DaskExecutor:
     def expect(self, n_bytes: float, purpose: str, remedy: str) -> None:
         check_memory(self.client, n_bytes, purpose, remedy)
 
-    def put(self, value: Any) -> Future:
+    def put(self, value: object) -> Future:
         return self.map("constants", identity, [value])[0]
 
     def places(self, references: Sequence[Future]) -> list[Place]:
@@ -72,8 +73,8 @@ class DaskExecutor:
     def map(
         self,
         title: str,
-        function: Callable[..., Any],
-        *arguments: Sequence[Any],
+        function: Callable[..., object],
+        *arguments: Sequence[object],
         at: Sequence[Place] | None = None,
     ) -> list[Future]:
         at = at if self._keeps_places else None
@@ -127,8 +128,8 @@ class DaskExecutor:
     def tell(
         self,
         title: str,
-        function: Callable[..., Any],
-        *arguments: Sequence[Any],
+        function: Callable[..., object],
+        *arguments: Sequence[object],
         at: Sequence[Place] | None = None,
     ) -> list[Any]:
         """One task for several calls at a place: a task takes two milliseconds, these calls take less."""
@@ -136,7 +137,7 @@ class DaskExecutor:
         columns = [[[given[k] for k in group] for group in groups] for given in arguments]
         places = None if at is None else [at[group[0]] for group in groups]
         answers = self.gather(self.map(title, one_by_one, [function] * len(groups), *columns, at=places))
-        out: list[Any] = [None] * len(arguments[0])
+        out: list[object] = [None] * len(arguments[0])
         for group, told in zip(groups, answers, strict=True):
             for number, answer in zip(group, told, strict=True):
                 out[number] = answer
@@ -216,11 +217,11 @@ def _keys(title: str, count: int, prefix: str = "bvdt") -> list[str]:
     return [f"{prefix}-{title.replace(' ', '-')}-{token}-{number}" for number in range(count)]
 
 
-def identity(value: Any) -> Any:
+def identity(value: object) -> object:
     return value
 
 
-def one_by_one(function: Callable[..., Any], *arguments: list[Any]) -> list[Any]:
+def one_by_one(function: Callable[..., object], *arguments: list[object]) -> list[object]:
     """Several calls as one task."""
     return [function(*given) for given in zip(*arguments, strict=True)]
 
@@ -246,12 +247,12 @@ def _title(futures: list[Future]) -> str:
 # -- before any work ----------------------------------------------------------------------------------------
 
 
-def workers_of(client: Client) -> dict[str, dict[str, Any]]:
+def workers_of(client: Client) -> dict[str, JsonObject]:
     """What the scheduler knows of each worker, by address.
 
     ``Client.scheduler_info`` would tell it too, but a background update may empty it just before it is read.
     """
-    told: dict[str, dict[str, Any]] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
+    told: dict[str, JsonObject] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
     return told
 
 

@@ -5,14 +5,25 @@ from __future__ import annotations
 import mmap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import ArrayLike
 
+from .._support.sparse import Points, PointsLike, is_sparse
 from ..sharded import Executor, Source
+from ..sharded.executors import Reference
 from .executor import DaskExecutor
 
+if TYPE_CHECKING:
+    import dask.array as da
+    import dask.dataframe as dd
+    from dask.delayed import Delayed
+    from typing_extensions import TypeIs
+
+# Mypy does not follow Dask, which is typed in part.
+DaskArray: TypeAlias = "da.Array"
+Collection: TypeAlias = "da.Array | dd.DataFrame | dd.Series"
 _SLAB = 1 << 23  # values of an array that are read at once
 
 
@@ -20,17 +31,17 @@ _SLAB = 1 << 23  # values of an array that are read at once
 class Slabs:
     """Rows in several places, in order."""
 
-    parts: list[Any]
+    parts: list[Reference]
     lengths: list[int]
     width: float | None  # stored numbers per row; None where only the survey will tell
 
 
-def is_dask(X: Any) -> bool:
+def is_dask(X: object) -> TypeIs[Collection]:
     """Whether it is one of Dask's collections."""
     return hasattr(X, "dask") and hasattr(X, "to_delayed")
 
 
-def slabs_of(X: Any, executor: Executor, name: str = "X") -> Slabs:
+def slabs_of(X: Collection | PointsLike, executor: Executor, name: str = "X") -> Slabs:
     """Slabs of a Dask array or DataFrame, or of an array (which may be mapped from a file)."""
     if not is_dask(X):
         return _array_slabs(X, executor, name)
@@ -45,7 +56,7 @@ def slabs_of(X: Any, executor: Executor, name: str = "X") -> Slabs:
     return Slabs(parts, [int(n) for n in X.chunks[0]], float(X.shape[1]) if dense else None)
 
 
-def labels_of(y: Any, lengths: Sequence[int], executor: Executor) -> list[Any]:
+def labels_of(y: Collection | ArrayLike, lengths: Sequence[int], executor: Executor) -> list[Reference]:
     """The labels, slab by slab as X's rows."""
     n_points = sum(lengths)
     if is_dask(y) and not hasattr(y, "chunks"):
@@ -54,6 +65,7 @@ def labels_of(y: Any, lengths: Sequence[int], executor: Executor) -> list[Any]:
         _check_known(y, "y")
     elif not hasattr(y, "dtype") or y.dtype.kind not in "biufUSO":
         y = np.asarray(y)
+    assert hasattr(y, "shape")
     if y.shape != (n_points,):
         raise ValueError(f"y needs {n_points} labels, one per point; its shape is {tuple(y.shape)}")
     if is_dask(y):
@@ -62,7 +74,7 @@ def labels_of(y: Any, lengths: Sequence[int], executor: Executor) -> list[Any]:
     return np.split(np.asarray(y), np.cumsum(lengths)[:-1])
 
 
-def columns_of(V: Any, lengths: Sequence[int], executor: Executor) -> list[Any]:
+def columns_of(V: DaskArray, lengths: Sequence[int], executor: Executor) -> list[Reference]:
     """A Dask array of columns (N, k), slab by slab as X's rows."""
     _check_known(V, "v")
     n_points = sum(lengths)
@@ -72,7 +84,7 @@ def columns_of(V: Any, lengths: Sequence[int], executor: Executor) -> list[Any]:
     return _references(V.rechunk((tuple(lengths), (V.shape[1],))).to_delayed().ravel().tolist(), executor)
 
 
-def _check_known(X: Any, name: str) -> None:
+def _check_known(X: DaskArray, name: str) -> None:
     if any(np.isnan(n) for sizes in X.chunks for n in sizes):
         raise ValueError(
             f"{name} needs parts of known size; its chunks are {X.chunks[0][:3]}… "
@@ -80,18 +92,18 @@ def _check_known(X: Any, name: str) -> None:
         )
 
 
-def _references(delayed: list[Any], executor: Executor) -> list[Any]:
+def _references(delayed: list[Delayed], executor: Executor) -> list[Reference]:
     """Futures on the cluster; without one, what is computed whenever it is needed."""
     if isinstance(executor, DaskExecutor):
         return list(executor.client.compute(delayed))
     return [Source(_computed, (item,)) for item in delayed]
 
 
-def _computed(item: Any) -> Any:
+def _computed(item: Delayed) -> object:
     return item.compute(scheduler="synchronous")
 
 
-def _frame_slabs(X: Any, executor: Executor) -> Slabs:
+def _frame_slabs(X: Collection, executor: Executor) -> Slabs:
     kinds = [str(kind) for kind in X.dtypes if kind.kind not in "biuf"]
     if kinds:
         column = next(name for name, kind in X.dtypes.items() if kind.kind not in "biuf")
@@ -101,31 +113,31 @@ def _frame_slabs(X: Any, executor: Executor) -> Slabs:
     return Slabs(parts, lengths, float(len(X.columns)))
 
 
-def _array_slabs(X: Any, executor: Executor, name: str) -> Slabs:
-    if not (sparse.issparse(X) or isinstance(X, np.ndarray)):
+def _array_slabs(X: PointsLike, executor: Executor, name: str) -> Slabs:
+    if not (is_sparse(X) or isinstance(X, np.ndarray)):
         X = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"{name} needs 2 dimensions, points × features; its shape is {X.shape}")
-    X = X.tocsr() if sparse.issparse(X) else X
-    width = -(-X.nnz // max(X.shape[0], 1)) if sparse.issparse(X) else X.shape[1]
+    X = X.tocsr() if is_sparse(X) else X
+    width = -(-X.nnz // max(X.shape[0], 1)) if is_sparse(X) else X.shape[1]
     step = max(1, _SLAB // max(width, 1))
     firsts = range(0, max(X.shape[0], 1), step)
     lengths = [min(step, X.shape[0] - first) for first in firsts]
     if isinstance(executor, DaskExecutor):
-        parts: list[Any] = executor.map(
+        parts: list[Reference] = executor.map(
             "slabs",
-            np.asarray if not sparse.issparse(X) else _same,
+            np.asarray if not is_sparse(X) else _same,
             [X[first : first + step] for first in firsts],
         )
         return Slabs(parts, lengths, float(width))
     return Slabs([Source(_rows, (X, first, first + step)) for first in firsts], lengths, float(width))
 
 
-def _same(X: Any) -> Any:
+def _same(X: Points) -> Points:
     return X
 
 
-def _rows(X: Any, first: int, last: int) -> Any:
+def _rows(X: Points, first: int, last: int) -> Points:
     """Rows of an array; of one mapped from a file a copy, after which its pages leave this process."""
     mapped = _mapping(X)
     if mapped is None:
@@ -135,7 +147,7 @@ def _rows(X: Any, first: int, last: int) -> Any:
     return rows
 
 
-def _mapping(X: Any) -> mmap.mmap | None:
+def _mapping(X: object) -> mmap.mmap | None:
     """What an array is mapped by; None where it is not, or where pages hold changes of their own."""
     while X is not None and not isinstance(X, mmap.mmap):
         if isinstance(X, np.memmap) and X.mode == "c":

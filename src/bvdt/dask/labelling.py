@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.arrays import Float, Int
+from .._support.arrays import Float, Int, LabelArray
 from .._support.progress import Progress
+from .._support.running import RandomState
+from .._support.sparse import PointsLike
 from ..divergences import BregmanDivergence
 from ..estimators._labels import check_classes, one_hot, unlabelled_points
 from ..sharded import Columns
 from ..sharded import columns as column
+from ..sharded.executors import Reference
 from ..sharded.labels import distributions, hidden_by_halves, spread_scores, walk_scores
 from ..sharded.new_points import new_distributions
 from ..walks import HiddenLabels
 from ..walks.folds import label_folds
 from .inputs import labels_of, slabs_of
 from .walk import DaskOperator, as_dask_array, transition_matrix
+
+if TYPE_CHECKING:
+    from distributed import Client
+    from pandas import Series
+
+    from ..dask.inputs import Collection, DaskArray
 
 MODES = ("spread", "walk")
 
@@ -62,7 +71,7 @@ class LabelPropagation:
     ['high']
     """
 
-    classes_: NDArray[Any]
+    classes_: LabelArray
     operator_: DaskOperator
 
     def __init__(
@@ -73,13 +82,13 @@ class LabelPropagation:
         smoothing: float | str | ArrayLike = "auto",
         near: int = 10,
         shard_points: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         alpha: float = 0.9,
         n_iter: int = 300,
         tol: float = 1e-4,
         mode: str = "spread",
         class_balance: bool = True,
-        client: Any = None,
+        client: Client | None = None,
         memory_limit: float | str | None = None,
         folder: str | None = None,
         n_jobs: int | None = None,
@@ -104,7 +113,13 @@ class LabelPropagation:
         self.retries = retries
         self.progress = progress
 
-    def fit(self, X: Any = None, y: Any = None, *, operator: DaskOperator | None = None) -> LabelPropagation:
+    def fit(
+        self,
+        X: Collection | PointsLike | None = None,
+        y: Collection | ArrayLike | None = None,
+        *,
+        operator: DaskOperator | None = None,
+    ) -> LabelPropagation:
         """Propagate the labels y over the points X.
 
         Parameters
@@ -154,36 +169,36 @@ class LabelPropagation:
         solve = spread_scores if self.mode == "spread" else walk_scores
         return solve(op, Y0, self.alpha, self.n_iter, self.tol)
 
-    def _operator(self, X: Any) -> DaskOperator:
+    def _operator(self, X: Collection | PointsLike) -> DaskOperator:
         names = ("bandwidth", "smoothing", "near", "shard_points", "random_state", "client")
         more = ("memory_limit", "folder", "n_jobs", "retries", "progress")
         options = {name: getattr(self, name) for name in (*names, *more)}
         return transition_matrix(X, self.divergence, **options)
 
-    def _counts(self, labels: NDArray[Any], count: Int) -> Float:  # (k,)
+    def _counts(self, labels: LabelArray, count: Int) -> Float:  # (k,)
         out = np.zeros(len(self.classes_))
         out[np.searchsorted(self.classes_, labels)] = count
         return out
 
-    def _named(self, op: DaskOperator, best: Columns, classes: Any) -> Any:
+    def _named(self, op: DaskOperator, best: Columns, classes: Reference) -> DaskArray:
         """Class names of every row, as a Dask array."""
         executor = op.shards.executor
         slabs = column.to_slabs(executor, op.shards.layout, best)
         named = executor.map("classes", class_names, slabs, [classes] * len(slabs))
         return as_dask_array(executor, named, op.shards.layout.lengths.tolist(), None, self.classes_.dtype)
 
-    def predict_proba(self, X: Any) -> Any:  # Dask array (n_new, n_classes)
+    def predict_proba(self, X: Collection | PointsLike) -> DaskArray:  # Dask array (n_new, n_classes)
         """Probabilities of the classes of new points: the mean of their nearest fitted points', by nearness.
 
         A new point is compared with the points of the shards that hold the regions nearest to its own.
         """
         return self._predict(X, None)
 
-    def predict(self, X: Any) -> Any:  # Dask array (n_new,)
+    def predict(self, X: Collection | PointsLike) -> DaskArray:  # Dask array (n_new,)
         """Most probable class of each new point."""
         return self._predict(X, self.classes_)
 
-    def _predict(self, X: Any, classes: NDArray[Any] | None) -> Any:
+    def _predict(self, X: Collection | PointsLike, classes: LabelArray | None) -> DaskArray:
         if not hasattr(self, "operator_"):
             raise ValueError("LabelPropagation needs fit before predict; it was not called")
         shards = self.operator_.shards
@@ -195,7 +210,7 @@ class LabelPropagation:
         return as_dask_array(executor, slabs, new.lengths, None, classes.dtype)
 
 
-def _classes(known: list[tuple[NDArray[Any], Int]]) -> NDArray[Any]:
+def _classes(known: list[tuple[LabelArray, Int]]) -> LabelArray:
     found = [labels for labels, _ in known if len(labels)]
     if not found:
         raise ValueError("y needs at least one label; every point is unlabelled")
@@ -204,21 +219,21 @@ def _classes(known: list[tuple[NDArray[Any], Int]]) -> NDArray[Any]:
     return classes
 
 
-def _columns(op: DaskOperator, slabs: list[Any], width: int) -> Columns:
+def _columns(op: DaskOperator, slabs: list[Reference], width: int) -> Columns:
     return column.from_slabs(op.shards.executor, op.shards.layout, slabs, width, np.float64, op.places)
 
 
 # -- on slabs and shards ------------------------------------------------------------------------------------
 
 
-def known_labels(y: Any) -> tuple[NDArray[Any], Int]:
+def known_labels(y: LabelArray | Series) -> tuple[LabelArray, Int]:
     """The labels of a slab, ascending, and how many points have each."""
     y = _labels(y)
     labels, counts = np.unique(y[~unlabelled_points(y)], return_counts=True)
     return labels, counts.astype(np.int32)
 
 
-def _labels(y: Any) -> NDArray[Any]:
+def _labels(y: LabelArray | Series) -> LabelArray:
     y = y.to_numpy() if hasattr(y, "to_numpy") else y
     y = np.asarray(y)
     if y.dtype.kind == "O":  # names, with "" for what is missing
@@ -227,14 +242,14 @@ def _labels(y: Any) -> NDArray[Any]:
     return np.asarray(y)
 
 
-def label_codes(y: Any, classes: NDArray[Any]) -> Int:  # (n_labelled,)
+def label_codes(y: LabelArray | Series, classes: LabelArray) -> Int:  # (n_labelled,)
     """Class numbers of a slab's labels, in order."""
     y = _labels(y)
     return np.asarray(np.searchsorted(classes, y[~unlabelled_points(y)]), np.int32)
 
 
 def encoded_labels(
-    y: Any, classes: NDArray[Any], kept: NDArray[np.bool_] | None = None
+    y: LabelArray | Series, classes: LabelArray, kept: NDArray[np.bool_] | None = None
 ) -> Float:  # (n, k); (n_labelled,)
     """y⁰ of Eq. (29), one column per class; of the labels that are ``kept``."""
     y = _labels(y)
@@ -245,9 +260,9 @@ def encoded_labels(
     return one_hot(codes, len(classes))
 
 
-def class_names(codes: Int, classes: NDArray[Any]) -> NDArray[Any]:  # (n, 1) -> (n,)
+def class_names(codes: Int, classes: LabelArray) -> LabelArray:  # (n, 1) -> (n,)
     return np.asarray(classes[codes[:, 0]])
 
 
-def best_names(P: Float, classes: NDArray[Any]) -> NDArray[Any]:  # (n, k) -> (n,)
+def best_names(P: Float, classes: LabelArray) -> LabelArray:  # (n, k) -> (n,)
     return np.asarray(classes[P.argmax(axis=1)])

@@ -9,9 +9,12 @@ because it offers a waiting task to a new worker only if that worker is the pref
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from distributed import SchedulerPlugin
+
+if TYPE_CHECKING:
+    from distributed import Scheduler
 
 PREFIX = "bvdt_here"  # of the tasks' keys
 
@@ -23,10 +26,10 @@ class Staying(SchedulerPlugin):  # type: ignore[misc]  # Dask has no types here
     name = "bvdt-staying"
     idempotent = True
 
-    async def start(self, scheduler: Any) -> None:
+    async def start(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
 
-    def transition(self, key: Any, start: str, finish: str, *args: Any, **more: Any) -> None:
+    def transition(self, key: object, start: str, finish: str, *args: object, **more: object) -> None:
         if not str(key).startswith(PREFIX):
             return
         task = self._scheduler.tasks[key]

@@ -3,14 +3,21 @@ own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sized
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
+from .._support.sparse import CSR
 
-def text_features(texts: Any, n_features: int = 2**16, **options: Any) -> Any:
+if TYPE_CHECKING:
+    from dask.bag import Bag
+
+    from ..dask.inputs import DaskArray
+
+
+def text_features(texts: Bag, n_features: int = 2**16, **options: object) -> DaskArray:
     """Word counts of texts as a Dask array of CSR parts, (n_texts, n_features), for ``divergence="gid"``.
 
     Parameters
@@ -43,7 +50,7 @@ def text_features(texts: Any, n_features: int = 2**16, **options: Any) -> Any:
     return da.concatenate(arrays)
 
 
-def word_counts(texts: Iterable[str], n_features: int, options: dict[str, Any]) -> Any:  # CSR
+def word_counts(texts: Iterable[str], n_features: int, options: dict[str, object]) -> CSR:
     """Counts of hashed words."""
     from sklearn.feature_extraction.text import HashingVectorizer
 
@@ -54,5 +61,5 @@ def word_counts(texts: Iterable[str], n_features: int, options: dict[str, Any]) 
     return sparse.csr_array(vectorizer.transform(texts))
 
 
-def _length(part: Any) -> int:
-    return len(part) if hasattr(part, "__len__") else sum(1 for _ in part)
+def _length(part: Iterable[str]) -> int:
+    return len(part) if isinstance(part, Sized) else sum(1 for _ in part)

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
+from .._support.arrays import Float, LabelArray, Numbers
 from .._support.memory import GIB
 from .._support.progress import Progress
+from .._support.running import RandomState
+from .._support.sparse import PointsLike
 from ..divergences import BregmanDivergence
+from ..operators import Side
 from ..sharded import Columns, Executor, LocalExecutor, ShardedOperator, build_operator
 from ..sharded import columns as column
+from ..sharded.executors import Reference
 from ..sharded.labels import propagate
 from ..sharded.sizing import slab_bytes
 from .executor import DaskExecutor, check_workers, find_client
 from .inputs import columns_of, is_dask, slabs_of
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from ..dask.inputs import DaskArray
 
 _UNITS = {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}
 
@@ -40,18 +50,18 @@ class DaskOperator(ShardedOperator):
     (600, 2)
     """
 
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self, other: DaskArray | Columns | ArrayLike) -> DaskArray | Numbers:
         return self._dask_product(other, "forward") if is_dask(other) else super().__matmul__(other)
 
-    def rmatmat_dask(self, other: Any) -> Any:
+    def rmatmat_dask(self, other: DaskArray) -> DaskArray:
         """Qᵀ v of a Dask array."""
         return self._dask_product(other, "transpose")
 
-    def _dask_product(self, v: Any, direction: str) -> Any:
-        product = self.to_dask(self.times(self.from_dask(v), direction))
+    def _dask_product(self, v: DaskArray, side: Side) -> DaskArray:
+        product = self.to_dask(self.times(self.from_dask(v), side))
         return product[:, 0] if v.ndim == 1 else product
 
-    def from_dask(self, v: Any) -> Columns:  # (N,) or (N, k)
+    def from_dask(self, v: DaskArray) -> Columns:  # (N,) or (N, k)
         """A Dask array in X's order as columns in the shards' layout."""
         layout = self.shards.layout
         parts = columns_of(v, layout.lengths.tolist(), self._executor)
@@ -60,7 +70,7 @@ class DaskOperator(ShardedOperator):
         typed = self._executor.map("columns", np.asarray, parts, [dtype] * len(parts))
         return column.from_slabs(self._executor, layout, typed, width, dtype, self.places)
 
-    def to_dask(self, v: Columns) -> Any:  # (N, k)
+    def to_dask(self, v: Columns) -> DaskArray:  # (N, k)
         """Columns as a Dask array in X's order."""
         layout = self.shards.layout
         slabs = column.to_slabs(self._executor, layout, v)
@@ -68,8 +78,8 @@ class DaskOperator(ShardedOperator):
 
 
 def as_dask_array(
-    executor: Executor, slabs: list[Any], lengths: list[int], width: int | None, dtype: Any
-) -> Any:
+    executor: Executor, slabs: list[Reference], lengths: list[int], width: int | None, dtype: DTypeLike
+) -> DaskArray:
     """References of slabs as one Dask array, (N, width) or (N,)."""
     import dask.array as da
 
@@ -84,20 +94,20 @@ def as_dask_array(
     return da.concatenate(arrays)
 
 
-def _value(executor: Any, reference: Any) -> Any:
+def _value(executor: Executor, reference: Reference) -> object:
     return executor.gather([reference])[0]
 
 
 def transition_matrix(
-    X: Any,
+    X: DaskArray | PointsLike,
     divergence: str | BregmanDivergence = "gid",
     *,
     bandwidth: float | str = "auto",
     smoothing: float | str | ArrayLike = "auto",
     near: int = 0,
     shard_points: int | None = None,
-    random_state: Any = None,
-    client: Any = None,
+    random_state: RandomState = None,
+    client: Client | None = None,
     memory_limit: float | str | None = None,
     folder: str | None = None,
     n_jobs: int | None = None,
@@ -157,7 +167,7 @@ def transition_matrix(
 
 
 def executor_for(
-    client: Any,
+    client: Client | None,
     memory_limit: float | str | None,
     folder: str | None,
     n_jobs: int | None,
@@ -191,8 +201,8 @@ def parse_bytes(limit: float | str) -> float:
 
 
 def propagate_labels(
-    op: DaskOperator, Y0: Any, alpha: float = 0.01, n_iter: int = 300, tol: float = 0.0
-) -> Any:
+    op: DaskOperator, Y0: DaskArray | Float, alpha: float = 0.01, n_iter: int = 300, tol: float = 0.0
+) -> DaskArray | Numbers:
     """Label propagation, Eq. (29): y ← α·Q·y + (1 − α)·y⁰, ``n_iter`` times; as ``bvdt.propagate_labels``.
 
     A Dask array gives a Dask array, an array an array; in between the labels stay with the points.
@@ -213,5 +223,5 @@ def propagate_labels(
         scores = op.to_dask(propagate(op, op.from_dask(Y0), alpha, n_iter, tol))
         return scores[:, 0] if Y0.ndim == 1 else scores
     Y0 = np.asarray(Y0)
-    found: NDArray[Any] = op.to_array(propagate(op, op.columns(Y0), alpha, n_iter, tol))
+    found: LabelArray = op.to_array(propagate(op, op.columns(Y0), alpha, n_iter, tol))
     return found.reshape(Y0.shape)

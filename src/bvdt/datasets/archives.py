@@ -11,7 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 __all__ = ["read_members"]
 
@@ -97,7 +97,7 @@ def _whole(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 class _Capped(io.RawIOBase):
     """A stream that refuses to yield more than ``limit`` bytes: a small archive must not fill the memory."""
 
-    def __init__(self, stream: IO[Any] | gzip.GzipFile, limit: int, path: Path) -> None:
+    def __init__(self, stream: IO[bytes] | gzip.GzipFile, limit: int, path: Path) -> None:
         self._stream, self._left, self._limit, self._path = stream, limit, limit, path
 
     def read(self, size: int = -1) -> bytes:

@@ -11,13 +11,12 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._support.arrays import UNREADABLE
+from .._support.arrays import UNREADABLE, ArraysByName, Integers
 from .._support.atomic import atomic
 
 __all__ = ["CORPORA", "Corpus", "CorpusInfo", "corpus_info", "load_corpus", "save_corpus"]
@@ -113,7 +112,7 @@ def load_corpus(name: str, folder: str | Path) -> Corpus:
     return Corpus(name, info.title, counts, labels, class_names, info.is_surrogate)
 
 
-def save_corpus(path: str | Path, corpus: Corpus, **extra: NDArray[Any]) -> None:
+def save_corpus(path: str | Path, corpus: Corpus, **extra: NDArray[np.generic]) -> None:
     """Write the npz file of a corpus whole or not at all; ``extra`` arrays have one entry per document.
 
     Examples
@@ -144,7 +143,7 @@ def _how_to_get(info: CorpusInfo) -> str:
     return f"get it with `bvdt datasets fetch {info.name}`, or name the folder that holds it"
 
 
-def _smallest(array: NDArray[Any]) -> NDArray[Any]:
+def _smallest(array: Integers) -> Integers:
     """The array in the smallest unsigned type, if its values are whole numbers ≥ 0."""
     if array.dtype.kind not in "uif" or array.size == 0:
         return array
@@ -153,7 +152,7 @@ def _smallest(array: NDArray[Any]) -> NDArray[Any]:
     return array if array.min() < 0 else array.astype(np.min_scalar_type(int(array.max())))
 
 
-def _read(path: Path) -> dict[str, NDArray[Any]]:
+def _read(path: Path) -> ArraysByName:
     if not zipfile.is_zipfile(path):
         raise ValueError(f"{path} is not a file of counts (npz), or is truncated")
     try:
@@ -167,9 +166,7 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def _checked(
-    path: Path, arrays: dict[str, NDArray[Any]]
-) -> tuple[sparse.csr_array, NDArray[np.intp], list[str]]:
+def _checked(path: Path, arrays: ArraysByName) -> tuple[sparse.csr_array, NDArray[np.intp], list[str]]:
     try:
         class_names = [str(name) for name in arrays["class_names"]]
         labels = arrays["labels"].astype(np.intp)

@@ -21,7 +21,11 @@ import urllib.request
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from http.client import HTTPMessage, HTTPResponse
+    from urllib.request import Request
 
 __all__ = ["Progress", "download", "file_digest", "forget"]
 
@@ -99,7 +103,9 @@ def _check_url(url: str) -> None:
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):
     """Follows a server to another address only if that one is allowed, too."""
 
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
         if req.type == "https" and urllib.parse.urlsplit(newurl).scheme != "https":
             raise ValueError(f"{req.host} leads from https to {newurl!r}, which anyone may have changed")
         _check_url(newurl)
@@ -224,7 +230,7 @@ def _request(url: str, start: int, origin: _Origin | None) -> urllib.request.Req
     return urllib.request.Request(url, headers=headers)
 
 
-def _begin(response: Any, url: str, path: Path, start: int, origin: _Origin | None) -> int | None:
+def _begin(response: HTTPResponse, url: str, path: Path, start: int, origin: _Origin | None) -> int | None:
     """Make NAME.part ready for what the answer brings; returns the size of the whole file."""
     if response.status == 206:
         span = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", "").strip())
@@ -247,7 +253,7 @@ def _begin(response: Any, url: str, path: Path, start: int, origin: _Origin | No
     return total
 
 
-def _receive(response: Any, path: Path, total: int | None, progress: Progress | None) -> None:
+def _receive(response: HTTPResponse, path: Path, total: int | None, progress: Progress | None) -> None:
     with _part(path).open("ab") as file:
         while True:
             try:
@@ -286,7 +292,7 @@ def _answered(error: urllib.error.HTTPError, url: str, path: Path, start: int) -
     )
 
 
-def _unreachable(url: str, reason: Any) -> Exception:
+def _unreachable(url: str, reason: object) -> Exception:
     final = (socket.gaierror, ConnectionRefusedError, ssl.SSLCertVerificationError)
     if isinstance(reason, OSError) and not isinstance(reason, final):
         return _BrokenOffError(_reason(reason))
@@ -297,7 +303,7 @@ def _unreachable(url: str, reason: Any) -> Exception:
     )
 
 
-def _reason(error: Any) -> str:
+def _reason(error: object) -> str:
     if isinstance(error, TimeoutError):
         return "nothing came for too long"
     return str(getattr(error, "strerror", None) or error) or type(error).__name__

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-from numpy.typing import NDArray
-
+from .._support.arrays import ArraysByName
 from .archives import read_members
 from .corpus import Corpus, CorpusInfo, corpus_info, save_corpus
 from .download import Progress, download, forget
@@ -107,7 +105,7 @@ def fetch_corpus(
     return Fetched(path, archive, digest, corpus)
 
 
-def _parsed(info: CorpusInfo, source: Source, archive: Path) -> tuple[Corpus, dict[str, NDArray[Any]]]:
+def _parsed(info: CorpusInfo, source: Source, archive: Path) -> tuple[Corpus, ArraysByName]:
     counts, labels, class_names, extra = source.parse(read_members(archive, source.members))
     found = {
         "documents": (counts.shape[0], info.shape[0]),

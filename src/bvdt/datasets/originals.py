@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._support.arrays import ArraysByName, Integers
+
 __all__ = ["Parsed", "parse_bbc", "parse_imdb", "parse_newsgroups"]
 
 Files = Mapping[str, bytes]
-Parsed = tuple[
-    sparse.csr_array, NDArray[np.intp], list[str], dict[str, NDArray[Any]]
-]  # X, labels, names, extra
+Parsed = tuple[sparse.csr_array, NDArray[np.intp], list[str], ArraysByName]  # X, labels, names, extra
 
 
 def parse_bbc(files: Files, stem: str) -> Parsed:
@@ -160,7 +159,7 @@ def _table(content: bytes, name: str, n_columns: int) -> NDArray[np.intp]:
 
 
 def _counts(
-    values: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], shape: tuple[int, int], name: str
+    values: NDArray[np.number], rows: Integers, columns: Integers, shape: tuple[int, int], name: str
 ) -> sparse.csr_array:
     if len(values) and values.min() < 1:
         raise ValueError(f"{name} needs counts >= 1; it has {values.min()}")
@@ -171,7 +170,7 @@ def _counts(
     return sparse.csr_array(X)
 
 
-def _check_range(values: NDArray[Any], low: int, high: int, name: str, what: str) -> None:
+def _check_range(values: NDArray[np.number], low: int, high: int, name: str, what: str) -> None:
     outside = np.flatnonzero((values < low) | (values > high))
     if len(outside):
         raise ValueError(

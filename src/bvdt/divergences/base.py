@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._support.arrays import Float
+from .._support.sparse import Points
 from . import checks, inverse
 from .domain import Interval
 from .family import Family
 
-Function = Callable[[Any], Any]
+Function = Callable[[Float], Float]
 
 
 class BregmanDivergence:
@@ -75,15 +75,15 @@ class BregmanDivergence:
 
     # -- what a divergence states --------------------------------------------------------------------------
 
-    def phi(self, X: Any) -> Any:
+    def phi(self, X: Float) -> Float:
         """φ(x)."""
         return self._phi(X)
 
-    def grad(self, X: Any) -> Any:
+    def grad(self, X: Float) -> Float:
         """∇φ(x)."""
         return self._grad(X)
 
-    def grad_inverse(self, T: Any) -> Any:
+    def grad_inverse(self, T: Float) -> Float:
         """(∇φ)⁻¹(t), by a safeguarded Newton iteration unless it was given."""
         if self._grad_inverse is not None:
             return self._grad_inverse(T)
@@ -91,7 +91,7 @@ class BregmanDivergence:
             return inverse.invert_increasing(self.grad, T, self.domain)
         return inverse.invert_gradient(self.phi, self.grad, T, self.domain)
 
-    def conjugate(self, T: Any) -> Any:
+    def conjugate(self, T: Float) -> Float:
         """φ*(t) = ⟨t, x⟩ − φ(x) at x = (∇φ)⁻¹(t)."""
         if self._conjugate is not None:
             return self._conjugate(T)
@@ -103,7 +103,7 @@ class BregmanDivergence:
         """The exponential family of this divergence, Eq. (14)–(16), or None."""
         return self._family
 
-    def prepare(self, X: Any) -> tuple[BregmanDivergence, Any]:
+    def prepare(self, X: Points) -> tuple[BregmanDivergence, Points]:
         """The divergence with what it learns from validated data, and the data as it wants them."""
         return self, X
 
@@ -112,11 +112,11 @@ class BregmanDivergence:
         """Features that ``prepare`` adds to the data's."""
         return 0
 
-    def apart(self, X: Any) -> Float | None:  # (N, d) -> (N,)
+    def apart(self, X: Points) -> Float | None:  # (N, d) -> (N,)
         """What is added to the divergences of new points from all centres, or None."""
         return None
 
-    def admitting(self, X: Any) -> BregmanDivergence:
+    def admitting(self, X: Points) -> BregmanDivergence:
         """The divergence under which new data are points like those of the fit; most need no other."""
         return self
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from .._support.arrays import Float
 from .domain import Interval
 
-Function = Callable[[Any], Any]
+Function = Callable[[Float], Float]
 
 _SLOPE_TOLERANCE = 1e-4  # far above the error of a central difference, far below a wrong formula
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from .._support.arrays import Float
 
 
-def identity(z: Any) -> Any:
+def identity(z: Float) -> Float:
     """g(z) = z: the observation is its own natural statistic."""
     return z
 
@@ -37,9 +36,9 @@ class Family:
     """
 
     name: str
-    log_partition: Callable[[Any], Any]
-    log_base_measure: Callable[[Any], Any]
-    natural_statistics: Callable[[Any], Any] = identity
+    log_partition: Callable[[Float], Float]
+    log_base_measure: Callable[[Float], Float]
+    natural_statistics: Callable[[Float], Float] = identity
 
     def log_density(self, x: ArrayLike, theta: ArrayLike) -> Float:  # (..., d) ×2 -> (...)
         """log p(x; θ), Eq. (14)."""

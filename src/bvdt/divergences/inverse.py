@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike
 from .._support.arrays import Float
 from .domain import Interval
 
-Function = Callable[[Any], Any]
+Function = Callable[[Float], Float]
 
 _MAX_STEPS = 200
 _LARGEST = 1e100  # a limit beyond this is taken for infinity, below its inverse for zero

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
-from .._support.arrays import Float
+from .._support.arrays import Float, Mask
 from .._support.robust import ordinary
+from .._support.sparse import Points, is_sparse
 from .base import BregmanDivergence
 from .domain import Interval
 from .family import Family
 
 _POSITIVE = Interval(0.0, np.inf)
 _LOG_2PI = float(np.log(2 * np.pi))
+
+# SciPy has no types; here are those of what is used.
+_xlogy: Callable[[Float, Float], Float] = special.xlogy
+_xlog1py: Callable[[Float, Float], Float] = special.xlog1py
+_logit: Callable[[Float], Float] = special.logit
+_expit: Callable[[Float], Float] = special.expit
 
 
 class _Known(BregmanDivergence):
@@ -47,16 +54,16 @@ class SquaredEuclidean(_Known):
         log_base_measure=lambda x: -0.5 * np.sum(x**2 + _LOG_2PI, axis=-1),
     )
 
-    def phi(self, X: Any) -> Any:
+    def phi(self, X: Float) -> Float:
         return 0.5 * np.square(X)
 
-    def grad(self, X: Any) -> Any:
+    def grad(self, X: Float) -> Float:
         return X
 
-    def grad_inverse(self, T: Any) -> Any:
+    def grad_inverse(self, T: Float) -> Float:
         return T
 
-    def conjugate(self, T: Any) -> Any:
+    def conjugate(self, T: Float) -> Float:
         return 0.5 * np.square(T)
 
 
@@ -93,24 +100,24 @@ class Cosine(SquaredEuclidean):
     def n_added(self) -> int:
         return int(bool(self.empty))
 
-    def prepare(self, X: Any) -> tuple[BregmanDivergence, Any]:
+    def prepare(self, X: Points) -> tuple[BregmanDivergence, Points]:
         empty = _rows_of_zeros(X)
         learned = self if self.empty is not None else Cosine(bool(empty.any()))
         unit = unit_rows(X)
         if not learned.empty:
             return learned, unit
         own = np.where(empty, 1.0, 0.0)[:, None]
-        if sparse.issparse(X):
+        if is_sparse(X):
             return learned, sparse.csr_array(sparse.hstack([unit, sparse.csr_array(own)], format="csr"))
         return learned, np.column_stack([unit, own])
 
-    def admitting(self, X: Any) -> BregmanDivergence:
+    def admitting(self, X: Points) -> BregmanDivergence:
         return self if self.empty or not _rows_of_zeros(X).any() else Cosine(True)
 
     def over_parts(self) -> BregmanDivergence:
         return Cosine(True) if self.empty is None else self
 
-    def apart(self, X: Any) -> Float | None:
+    def apart(self, X: Points) -> Float | None:
         return None if self.empty else np.where(_rows_of_zeros(X), 0.5, 0.0)
 
 
@@ -142,17 +149,19 @@ class Mahalanobis(_Known):
             self.covariance = _positive_definite(covariance, "covariance")
             self.precision = _symmetric(np.linalg.inv(self.covariance))
 
-    def phi(self, X: Any) -> Any:
-        return 0.5 * np.sum(self.grad(X) * X, axis=-1)
+    def phi(self, X: Float) -> Float:
+        inner: Float = np.sum(self.grad(X) * X, axis=-1)
+        return 0.5 * inner
 
-    def grad(self, X: Any) -> Any:
+    def grad(self, X: Float) -> Float:
         return X @ self._known(self.precision)
 
-    def grad_inverse(self, T: Any) -> Any:
+    def grad_inverse(self, T: Float) -> Float:
         return T @ self._known(self.covariance)
 
-    def conjugate(self, T: Any) -> Any:
-        return 0.5 * np.sum(self.grad_inverse(T) * T, axis=-1)
+    def conjugate(self, T: Float) -> Float:
+        inner: Float = np.sum(self.grad_inverse(T) * T, axis=-1)
+        return 0.5 * inner
 
     @property
     def family(self) -> Family:
@@ -160,7 +169,7 @@ class Mahalanobis(_Known):
         log_volume = np.linalg.slogdet(covariance)[1] + len(covariance) * _LOG_2PI
         return Family("multivariate Gaussian", self.conjugate, lambda x: -self.phi(x) - 0.5 * log_volume)
 
-    def prepare(self, X: Any) -> tuple[BregmanDivergence, Any]:
+    def prepare(self, X: Points) -> tuple[BregmanDivergence, Points]:
         if self.precision is None:
             X = X if isinstance(X, np.ndarray) else X.toarray()
             return Mahalanobis(covariance=_covariance(X)), X
@@ -203,16 +212,16 @@ class GeneralizedI(_Known):
         log_base_measure=lambda x: -np.sum(special.gammaln(x + 1), axis=-1),
     )
 
-    def phi(self, X: Any) -> Any:
-        return special.xlogy(X, X) - X
+    def phi(self, X: Float) -> Float:
+        return _xlogy(X, X) - X
 
-    def grad(self, X: Any) -> Any:
+    def grad(self, X: Float) -> Float:
         return np.log(X)
 
-    def grad_inverse(self, T: Any) -> Any:
+    def grad_inverse(self, T: Float) -> Float:
         return np.exp(T)
 
-    def conjugate(self, T: Any) -> Any:
+    def conjugate(self, T: Float) -> Float:
         return np.exp(T)
 
 
@@ -232,16 +241,16 @@ class _CommonLength(_Known):
     def _scale(self) -> float:
         return 1.0 if self.length is None else self.length  # L adds a linear term to φ, nothing to d
 
-    def phi(self, X: Any) -> Any:
-        return special.xlogy(X, X / self._scale)
+    def phi(self, X: Float) -> Float:
+        return _xlogy(X, X / self._scale)
 
-    def grad(self, X: Any) -> Any:
+    def grad(self, X: Float) -> Float:
         return np.log(X / self._scale) + 1
 
-    def grad_inverse(self, T: Any) -> Any:
+    def grad_inverse(self, T: Float) -> Float:
         return self._scale * np.exp(T - 1)
 
-    def conjugate(self, T: Any) -> Any:
+    def conjugate(self, T: Float) -> Float:
         return self._scale * np.exp(T - 1)
 
     def _check_length(self, sums: Float, length: float, hint: str) -> None:
@@ -269,7 +278,7 @@ class KullbackLeibler(_CommonLength):
     def __init__(self, normalize: bool = False) -> None:
         self.normalize = normalize
 
-    def prepare(self, X: Any) -> tuple[BregmanDivergence, Any]:
+    def prepare(self, X: Points) -> tuple[BregmanDivergence, Points]:
         sums = row_sums(X)
         if not self.normalize:
             self._check_length(sums, 1.0, "KullbackLeibler(normalize=True) divides")
@@ -299,7 +308,7 @@ class Multinomial(_CommonLength):
             raise ValueError(f"multinomial needs length > 0; got {length}")
         self.length = None if length is None else float(length)
 
-    def prepare(self, X: Any) -> tuple[BregmanDivergence, Any]:
+    def prepare(self, X: Points) -> tuple[BregmanDivergence, Points]:
         sums = row_sums(X)
         known = self if self.length is not None else Multinomial(_positive_length(sums[0]))
         known._check_length(sums, known._scale, "gid takes rows of any length")
@@ -338,16 +347,16 @@ class ItakuraSaito(_Known):
         log_base_measure=lambda x: np.zeros(np.shape(x)[:-1]),
     )
 
-    def phi(self, X: Any) -> Any:
+    def phi(self, X: Float) -> Float:
         return -np.log(X) - 1
 
-    def grad(self, X: Any) -> Any:
+    def grad(self, X: Float) -> Float:
         return -1 / X
 
-    def grad_inverse(self, T: Any) -> Any:
+    def grad_inverse(self, T: Float) -> Float:
         return -1 / T
 
-    def conjugate(self, T: Any) -> Any:
+    def conjugate(self, T: Float) -> Float:
         return -np.log(-T)
 
 
@@ -372,17 +381,18 @@ class Logistic(_Known):
         log_base_measure=lambda x: np.zeros(np.shape(x)[:-1]),
     )
 
-    def phi(self, X: Any) -> Any:
-        return special.xlogy(X, X) + special.xlog1py(1 - X, -X)
+    def phi(self, X: Float) -> Float:
+        return _xlogy(X, X) + _xlog1py(1 - X, -X)
 
-    def grad(self, X: Any) -> Any:
-        return special.logit(X)
+    def grad(self, X: Float) -> Float:
+        return _logit(X)
 
-    def grad_inverse(self, T: Any) -> Any:
-        return special.expit(T)
+    def grad_inverse(self, T: Float) -> Float:
+        return _expit(T)
 
-    def conjugate(self, T: Any) -> Any:
-        return np.logaddexp(0, T)
+    def conjugate(self, T: Float) -> Float:
+        logs: Float = np.logaddexp(0, T)
+        return logs
 
     def smoothing_scale(self, baseline: Float) -> Float | float:
         if not (baseline < 0.5).all():
@@ -390,26 +400,26 @@ class Logistic(_Known):
         return 1 - 2 * baseline
 
 
-def row_sums(X: Any) -> Float:  # (N,)
+def row_sums(X: Points) -> Float:  # (N,)
     """Σ_j x_j of each row, dense or sparse."""
     return np.asarray(X.sum(axis=1), dtype=float).ravel()
 
 
-def _rows_of_zeros(X: Any) -> NDArray[np.bool_]:  # (N, d), dense or CSR -> (N,)
-    return np.asarray(row_sums(abs(X)) == 0) if sparse.issparse(X) else np.asarray(~X.any(axis=1))
+def _rows_of_zeros(X: Points) -> Mask:  # (N, d), dense or CSR -> (N,)
+    return np.asarray(row_sums(abs(X)) == 0) if is_sparse(X) else np.asarray(~X.any(axis=1))
 
 
-def unit_rows(X: Any) -> Any:  # (N, d), dense or CSR
+def unit_rows(X: Points) -> Points:  # (N, d), dense or CSR
     """Each row divided by its length; rows of zeros as they are."""
     largest = abs(X).max(axis=1)
-    largest = largest.toarray().ravel() if sparse.issparse(largest) else np.asarray(largest)
+    largest = largest.toarray().ravel() if is_sparse(largest) else np.asarray(largest)
     scale = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)  # so that no square overflows
     scaled = _divided(X, scale)
-    length = np.sqrt(row_sums(scaled.multiply(scaled) if sparse.issparse(X) else np.square(scaled)))
+    length = np.sqrt(row_sums(scaled.multiply(scaled) if is_sparse(scaled) else np.square(scaled)))
     return _divided(scaled, np.where(length > 0, length, 1.0))
 
 
-def _divided(X: Any, by: Float) -> Any:  # (N, d), (N,)
+def _divided(X: Points, by: Float) -> Points:  # (N, d), (N,)
     if isinstance(X, np.ndarray):
         return X / by[:, None]
     return type(X)((X.data / np.repeat(by, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)
@@ -421,7 +431,7 @@ def _positive_length(length: float) -> float:
     return float(length)
 
 
-def _symmetric(matrix: NDArray[Any]) -> Float:
+def _symmetric(matrix: NDArray[np.floating]) -> Float:
     return np.asarray((matrix + matrix.T) / 2)
 
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .._support.arrays import Float
+from .._support.json import JsonObject
+from .._support.sparse import Points, is_sparse
 
 N_TERMS = 10
 LIFT = 3.0  # a term is at least so many times as frequent inside a cluster as outside
@@ -41,7 +42,7 @@ class ClusterSummary:
     purity: float | None  # share of its labelled documents that have the most frequent label
     label: str | None  # that label
 
-    def contents(self) -> dict[str, Any]:
+    def contents(self) -> JsonObject:
         """For JSON, without what is not known."""
         return {name: value for name, value in asdict(self).items() if value not in (None, "", [])}
 
@@ -55,7 +56,7 @@ def by_size(labels: ArrayLike) -> NDArray[np.intp]:  # (N,)
 
 
 def summarise(
-    X: Any,  # (N, d)
+    X: Points,  # (N, d)
     number: NDArray[np.intp],  # (N,) from 1
     ids: Sequence[str],
     names: Sequence[str] | None = None,
@@ -79,7 +80,7 @@ def describe_one(
     number: int,
     members: NDArray[np.intp],
     terms: list[str],
-    X: Any,
+    X: Points,
     ids: Sequence[str],
     texts: Sequence[str] | None,
     labels: Sequence[str | None] | None,
@@ -92,7 +93,7 @@ def describe_one(
 
 
 def contrastive_terms(
-    X: Any,
+    X: Points,
     number: NDArray[np.intp],
     names: Sequence[str],
     n: int = N_TERMS,
@@ -146,10 +147,10 @@ def _spread_evenly(
     return found
 
 
-def _nearest_to_mean(rows: Any) -> int:
+def _nearest_to_mean(rows: Points) -> int:
     """Place of the row whose direction is nearest to that of the rows' mean."""
     mean = np.asarray(rows.mean(axis=0)).ravel()
-    if sparse.issparse(rows):
+    if is_sparse(rows):
         lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
         return int(np.argmax(np.asarray(rows @ mean).ravel() / np.maximum(lengths, 1e-300)))
     return int(np.argmin(((rows - mean) ** 2).sum(axis=1)))

@@ -15,15 +15,20 @@ from __future__ import annotations
 import json
 import warnings
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from .._support.arrays import Float, Mask
+from .._support.arrays import ArraysByName, Float, Mask
+from .._support.json import JsonObject
 from .._support.robust import ordinary
+from .._support.sparse import CSR, Points, is_sparse
 
 if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+
     from .files import Documents
 
 
@@ -41,11 +46,13 @@ class TextSettings:
     min_df: int = 1
     stop_words: tuple[str, ...] = ()  # ("english",) is scikit-learn's list
 
-    def vectorizer(self, vocabulary: list[str] | None = None) -> Any:
+    def vectorizer(self, vocabulary: list[str] | None = None) -> CountVectorizer:
         """A CountVectorizer; with a vocabulary it needs no fit."""
         from sklearn.feature_extraction.text import CountVectorizer
 
-        words: Any = "english" if self.stop_words == ("english",) else list(self.stop_words) or None
+        words: str | list[str] | None = (
+            "english" if self.stop_words == ("english",) else list(self.stop_words) or None
+        )
         return CountVectorizer(
             analyzer="char_wb" if self.analyzer == "char" else "word",
             ngram_range=self.ngrams,
@@ -74,7 +81,7 @@ class Features:
         """The words that the columns stand for, whose character n-grams say more; None for other features."""
         return self.names if self.kind == "text" and self.text.analyzer == "word" else None
 
-    def transform(self, documents: Documents) -> Any:  # (n, d)
+    def transform(self, documents: Documents) -> Points:  # (n, d)
         """The matrix of new documents; refuses those of another kind."""
         return self._scaled(self._aligned(documents), documents)
 
@@ -86,7 +93,7 @@ class Features:
         words = [word in known for text in documents.texts for word in analyze(text)]
         return 1.0 - sum(words) / len(words) if words else 0.0
 
-    def _aligned(self, documents: Documents) -> Any:
+    def _aligned(self, documents: Documents) -> Points:
         """Its terms or columns, in the order of the fit."""
         if self.kind == "text":
             if documents.texts is None:
@@ -97,7 +104,7 @@ class Features:
         X = documents.X
         if self.names is not None:
             X = X[:, self._columns(documents)]
-        elif sparse.issparse(X) and X.shape[1] < self.n_features and _grows(documents):
+        elif is_sparse(X) and X.shape[1] < self.n_features and _grows(documents):
             X = sparse.csr_array(X)
             X.resize(X.shape[0], self.n_features)
         if X.shape[1] != self.n_features:
@@ -119,17 +126,19 @@ class Features:
     def _words(self) -> str:
         return {"counts": "a matrix of counts", "columns": "numeric columns"}.get(self.kind, "a matrix")
 
-    def _scaled(self, X: Any, documents: Documents) -> Any:
+    def _scaled(self, X: Points, documents: Documents) -> Points:
         if self.scale == "tfidf":
             assert self.idf is not None
             return _weighting(self.idf).transform(_counts(X, documents), copy=False)
         if self.scale == "standard":
+            assert self.mean is not None
+            assert self.deviation is not None
             return (X - self.mean) / self.deviation
         return X
 
     # -- storage ------------------------------------------------------------------------------------------
 
-    def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def contents(self) -> tuple[JsonObject, ArraysByName]:
         """Header and arrays for a file."""
         header = {"kind": self.kind, "scale": self.scale, "n_features": self.n_features}
         arrays = {name: getattr(self, name) for name in ("idf", "mean", "deviation")}
@@ -139,7 +148,7 @@ class Features:
         return header | {"text": asdict(self.text)}, arrays
 
     @classmethod
-    def from_contents(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Features:
+    def from_contents(cls, header: JsonObject, arrays: ArraysByName) -> Features:
         """The object of a header and arrays of ``contents``."""
         known = {f.name for f in fields(TextSettings)}
         text = {key: value for key, value in header["text"].items() if key in known}
@@ -162,10 +171,10 @@ class Features:
         return cls(kind, scale, n_features, TextSettings(**text), names, **learnt)
 
 
-def _is_learnt(values: Any, positive: bool) -> bool:
+def _is_learnt(values: NDArray[np.generic], positive: bool) -> bool:
     """Whether a file's array is what ``_learn_scale`` makes."""
     plain = values.ndim == 1 and values.dtype == np.float64 and np.isfinite(values).all()
-    return bool(plain and (not positive or (values > 0).all()))
+    return bool(plain and (not positive or (np.asarray(values, float) > 0).all()))
 
 
 def learn_features(
@@ -174,7 +183,7 @@ def learn_features(
     scale: str = "auto",
     divergence: str | None = None,
     text: TextSettings | None = None,
-) -> tuple[Features, Any]:
+) -> tuple[Features, Points]:
     """What the documents teach, and their matrix; see the module's head for the kinds and scales."""
     if scale not in SCALES:
         raise ValueError(f"scale needs one of {', '.join(SCALES)}; got {scale!r}")
@@ -188,13 +197,13 @@ def learn_features(
     return _learn_scale(features, X, documents)
 
 
-def _learn_scale(features: Features, X: Any, documents: Documents) -> tuple[Features, Any]:
+def _learn_scale(features: Features, X: Points, documents: Documents) -> tuple[Features, Points]:
     if features.scale == "tfidf":
         from sklearn.feature_extraction.text import TfidfTransformer
 
         features = replace(features, idf=TfidfTransformer().fit(_counts(X, documents)).idf_)
     elif features.scale == "standard":
-        if sparse.issparse(X):
+        if is_sparse(X):
             what = "makes a sparse matrix" if features.kind == "text" else "is a sparse matrix"
             raise ValueError(f'{documents.path} {what}, which cannot be standardised; use the scale "auto"')
         _warn_of_codes(X, documents, features.names)
@@ -242,7 +251,7 @@ def _deviation(X: Float, kept: Mask) -> Float:  # (d,)
     return np.where(is_constant, 1.0, deviation)
 
 
-def _counts(X: Any, documents: Documents) -> Any:  # CSR (n, d)
+def _counts(X: Points, documents: Documents) -> CSR:  # (n, d)
     """A copy without stored zeros, whose logarithm would be −∞."""
     X = sparse.csr_array(X, dtype=np.float64, copy=True)
     X.eliminate_zeros()
@@ -251,7 +260,7 @@ def _counts(X: Any, documents: Documents) -> Any:  # CSR (n, d)
     return X
 
 
-def _weighting(idf: Float) -> Any:
+def _weighting(idf: Float) -> TfidfTransformer:
     """Sublinear tf-idf of length 1, as in ``bvdt.text_pipeline``, with weights that are there already."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
@@ -272,12 +281,12 @@ def _kind(documents: Documents) -> str:
     X = documents.X
     if documents.features is not None:
         return "columns"
-    if sparse.issparse(X) and X.nnz and (X.data >= 0).all() and (X.data == np.rint(X.data)).all():
+    if is_sparse(X) and X.nnz and (X.data >= 0).all() and (X.data == np.rint(X.data)).all():
         return "counts"
     return "matrix"
 
 
-def _count(documents: Documents, text: TextSettings) -> tuple[Any, list[str]]:  # (N, d), (d,)
+def _count(documents: Documents, text: TextSettings) -> tuple[CSR, list[str]]:  # (N, d), (d,)
     assert documents.texts is not None
     n_documents = len(documents.texts)
     if not 1 <= text.min_df <= n_documents:
@@ -297,17 +306,17 @@ def _first_words(error: Exception) -> str:
     return str(error).split(";")[0].split(". ")[0].rstrip(".")
 
 
-def _checked(X: Any, documents: Documents, names: list[str] | None) -> Any:
+def _checked(X: Points, documents: Documents, names: list[str] | None) -> Points:
     """X in float64, entries of one place added up; refused with the first value that is not finite."""
-    X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, np.float64)
-    if sparse.issparse(X) and not X.has_canonical_format:
+    X = sparse.csr_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(X, np.float64)
+    if is_sparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    values = X.data if sparse.issparse(X) else X
+    values = X.data if is_sparse(X) else X
     finite = np.isfinite(values)
     if finite.all():
         return X
-    if sparse.issparse(X):
+    if is_sparse(X):
         at = int(np.argmin(finite))
         row, column = int(np.searchsorted(X.indptr, at, "right")) - 1, int(X.indices[at])
         value = X.data[at]

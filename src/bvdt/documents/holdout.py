@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.running import RandomState
+from .._support.sparse import Operator
 from ..blending.expectation import LEAST, Estimate, LearningCurve, expected_accuracy, verdict
 from ..walks.folds import label_folds
+
+if TYPE_CHECKING:
+    from ..estimators import LabelPropagation
 
 __all__ = ["Holdout", "Measured", "label_folds", "measure_holdout", "n_folds_for", "why_not"]
 
@@ -104,13 +109,13 @@ def percent(share: float) -> str:
 
 
 def measure_holdout(
-    model: Any,
-    operator: Any,
+    model: LabelPropagation,
+    operator: Operator,
     codes: NDArray[np.intp],
     classes: Sequence[str],
     *,
     share: float = 0.2,
-    random_state: Any = None,
+    random_state: RandomState = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Holdout:
     """Hide ``share`` of the labels at a time and predict them from the others, until each was hidden once.
@@ -138,7 +143,7 @@ def measure_holdout(
         n_folds = n_folds_for(share)
         blended, found = model.hidden_labels(n_folds), model.expected_accuracy(n_folds)
         np.add.at(confusion, (blended.folds.hidden_codes(), blended.hidden.argmax(axis=1)), 1)
-        more: dict[str, Any] = _curve(model.learning_curve())
+        more = _curve(model.learning_curve())
         advance(n_folds)
         tested, n_folds = int(confusion.sum()), blended.folds.n_folds
         more["alone"] = tuple(Measured.of(a, tested, name) for name, a in blended.outcome.alone.items())
@@ -156,7 +161,7 @@ def measure_holdout(
     return Holdout(n, found.value, found.low, found.high, list(classes), confusion, n_folds, untested, **more)
 
 
-def _curve(found: LearningCurve | None) -> dict[str, Any]:
+def _curve(found: LearningCurve | None) -> dict[str, tuple[Measured, ...]]:
     if found is None:
         return {}
     points = [Measured.of(a, n) for n, a in zip(found.n_labels, found.accuracy, strict=True)]

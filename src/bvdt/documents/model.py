@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.arrays import Float
+from .._support.arrays import ArraysByName, Float, Index
+from .._support.json import JsonObject
+from .._support.sparse import Operator
 from ..blending import FeatureScale, NewPoints
 from ..operators import storage
 from ..operators.stored import require
@@ -87,7 +89,7 @@ def load_model(path: str | Path, *, n_jobs: int | None = None) -> Model:
 
 
 def model_from(
-    path: str | Path, header: dict[str, Any], arrays: dict[str, Any], *, n_jobs: int | None = None
+    path: str | Path, header: JsonObject, arrays: ArraysByName, *, n_jobs: int | None = None
 ) -> Model:
     """The model of a file's header and arrays; ``path`` is for the error."""
     stored = header.get("model")
@@ -111,7 +113,7 @@ def model_from(
         raise ValueError(f"{path} is a damaged bvdt file: {error!r}") from error
 
 
-def _model_from(stored: dict[str, Any], learnt: dict[str, Any], operator: Any) -> Model:
+def _model_from(stored: JsonObject, learnt: ArraysByName, operator: Operator) -> Model:
     features = Features.from_contents(stored["features"], learnt)
     classes, codes, scores = list(stored["classes"]), learnt["codes"], learnt["scores"]
     n_points, n_features = operator.shape[0], operator.lifted.dimension
@@ -137,7 +139,7 @@ def _model_from(stored: dict[str, Any], learnt: dict[str, Any], operator: Any) -
 
 
 def _restored(
-    settings: dict[str, Any], operator: Any, codes: NDArray[np.intp], scores: Float, kept: dict[str, Any]
+    settings: JsonObject, operator: Operator, codes: Index, scores: Float, kept: JsonObject
 ) -> LabelPropagation:
     """A LabelPropagation as ``fit`` left it."""
     from ..estimators import LabelPropagation
@@ -158,7 +160,7 @@ def _restored(
     )
 
 
-def _prior_contents(propagation: LabelPropagation) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+def _prior_contents(propagation: LabelPropagation) -> tuple[JsonObject | None, ArraysByName]:
     """Header and arrays of what a prior needs of new points; None without one."""
     new = propagation.new_points
     if new is None:
@@ -179,8 +181,8 @@ def _prior_contents(propagation: LabelPropagation) -> tuple[dict[str, Any] | Non
 
 
 def _prior_from(
-    stored: dict[str, Any] | None, learnt: dict[str, Any], operator: Any, n_classes: int
-) -> dict[str, Any]:
+    stored: JsonObject | None, learnt: ArraysByName, operator: Operator, n_classes: int
+) -> JsonObject:
     """Arguments of ``LabelPropagation.restored``; none for a model without a prior."""
     if stored is None:
         return {}
@@ -212,14 +214,15 @@ def _prior_from(
     return {"new_points": new, "prior": stored["name"]}
 
 
-def _check_prior(field: str, array: Any, shape: tuple[int, ...]) -> None:
+def _check_prior(field: str, array: NDArray[np.generic], shape: tuple[int, ...]) -> None:
     """Numbers of that shape; of those that are multiplied, sums of products stay finite."""
     require(array.dtype.kind == "f" and array.shape == shape, field, f"floats of shape {shape}", array)
+    values = np.asarray(array, np.float64)
     most = np.finfo(np.float64).max if field.endswith(("_mean", "_scale")) else _LARGEST
-    require((np.abs(array) <= most).all(), field, f"values up to {most:g}", array)
+    require((np.abs(values) <= most).all(), field, f"values up to {most:g}", array)
 
 
-def _holdout_header(holdout: Holdout | None) -> dict[str, Any] | None:
+def _holdout_header(holdout: Holdout | None) -> JsonObject | None:
     if holdout is None:
         return None
     plain = {name: getattr(holdout, name) for name in ("n", "accuracy", "low", "high", "folds")}
@@ -227,7 +230,7 @@ def _holdout_header(holdout: Holdout | None) -> dict[str, Any] | None:
     return plain | {"confusion": holdout.confusion.tolist(), "untested": list(holdout.untested)}
 
 
-def _holdout_from(stored: dict[str, Any] | None, classes: list[str]) -> Holdout | None:
+def _holdout_from(stored: JsonObject | None, classes: list[str]) -> Holdout | None:
     if stored is None:
         return None
     confusion = np.array(stored["confusion"], np.int64).reshape(len(classes), len(classes))

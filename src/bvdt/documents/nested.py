@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.json import JsonObject
+from .._support.sparse import Points
 from ..tree import Tree
 from .cluster_terms import PIECES, ClusterSummary, contrastive_terms, describe_one
 
@@ -26,7 +27,7 @@ class NestedCluster:
     def number(self) -> int:
         return self.summary.cluster
 
-    def contents(self) -> dict[str, Any]:
+    def contents(self) -> JsonObject:
         """For JSON, without what is not known."""
         told = self.summary.contents()
         return {"node": told.pop("cluster"), "parent": self.parent, "depth": self.depth} | told
@@ -37,16 +38,16 @@ class NestedClusters:
     nodes: list[NestedCluster]  # in pre-order
     leaf_of: NDArray[np.intp]  # (N,) number of the leaf that each document is in
 
-    def tree(self, at: int = 0) -> dict[str, Any]:
+    def tree(self, at: int = 0) -> JsonObject:
         """Node ``at`` with its children inside it, for JSON."""
         told = self.nodes[at].contents()
         children = [k for k, node in enumerate(self.nodes) if node.parent == self.nodes[at].number]
         return told | ({"children": [self.tree(k) for k in children]} if children else {})
 
-    def columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> dict[str, list[object]]:
         """One row per node."""
         told = [node.summary for node in self.nodes]
-        columns: dict[str, list[Any]] = {
+        columns: dict[str, list[object]] = {
             "node": [node.number for node in self.nodes],
             "parent": [node.parent or None for node in self.nodes],
             "depth": [node.depth for node in self.nodes],
@@ -63,7 +64,7 @@ class NestedClusters:
 def nested_clusters(
     tree: Tree,
     n_leaves: int,
-    X: Any,  # (N, d)
+    X: Points,  # (N, d)
     ids: Sequence[str],
     names: Sequence[str] | None = None,
     texts: Sequence[str] | None = None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from scipy.special import entr
 
 from .._support.arrays import Float
 from ..blending import Reasons
+from ..documents.files.table import Column
 
 NAMES = ("id", "label", "confidence", "runner_up", "entropy", "given", "because")  # of columns that are ours
 LEAST_SHARE = 0.005  # of a reason that is told: it rounds to a percent
@@ -47,7 +47,7 @@ class Labelling:
             given,
         )
 
-    def columns(self, ids: Sequence[str]) -> dict[str, Any]:
+    def columns(self, ids: Sequence[str]) -> dict[str, Column]:
         """The table to write, in the documents' order."""
         return {
             "id": ids,
@@ -72,7 +72,7 @@ class Labelling:
         ]
 
 
-def kept_columns(columns: Mapping[str, Any] | None) -> dict[str, Any]:
+def kept_columns(columns: Mapping[str, Column] | None) -> dict[str, Column]:
     """The input's columns to be written after ours; one whose name is ours gets "_input" after it."""
     columns = columns or {}
     renamed = {name: f"{name}_input" if name in NAMES else name for name in columns}

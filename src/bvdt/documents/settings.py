@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._support.progress import Progress
-from ..divergences import KullbackLeibler, get
+from .._support.sparse import Points
+from ..divergences import BregmanDivergence, KullbackLeibler, get
 from .features import Features, TextSettings
+
+if TYPE_CHECKING:
+    from ..estimators import LabelPropagation
+    from ..operators import WalkOperator
 
 NEAR = 10  # of data other than texts, as of the estimators
 
@@ -40,12 +45,12 @@ class WalkSettings:
         return chosen | {"bandwidth": self.bandwidth} | running
 
 
-def _divergence(name: str) -> Any:
+def _divergence(name: str) -> BregmanDivergence:
     """Of that name; kl divides rows by their sums, which files of counts have not."""
     return KullbackLeibler(normalize=True) if name == "kl" else get(name)
 
 
-def build_walk(X: Any, parameters: dict[str, Any], progress: Progress = False) -> Any:
+def build_walk(X: Points, parameters: dict[str, Any], progress: Progress = False) -> WalkOperator:
     """The operator of ``bvdt.transition_matrix``; with few points, all others are near."""
     from ..operators import transition_matrix
 
@@ -54,8 +59,8 @@ def build_walk(X: Any, parameters: dict[str, Any], progress: Progress = False) -
 
 
 def propagation(
-    features: Features, settings: WalkSettings, alpha: float | str | None = None, prior: Any = "auto"
-) -> Any:
+    features: Features, settings: WalkSettings, alpha: float | str | None = None, prior: str | None = "auto"
+) -> LabelPropagation:
     """A LabelPropagation, not fitted, for documents of that kind; ``prior`` None is the walk alone.
 
     Class masses are not matched: labels that someone happened to give say little about the classes' sizes.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._support.arrays import Float
+from .._support.sparse import Operator, OperatorLike, Points, PointsLike
 from ..divergences import get
 from ..lifting import check_readable
 from ..operators import near_weights, transition_matrix
 from ..walks import as_square, looks_like_graph, warn_of_distances
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 _PARAMETERS = (
     "divergence",
@@ -40,10 +44,12 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
     """An estimator with the parameters of ``bvdt.transition_matrix`` and, once fitted, ``operator_``."""
 
     near: int
-    operator_: Any
+    operator_: Operator
     _recall: float | None = None  # of sparse rows' neighbours; None: a fixed effort that serves labels
 
-    def _fit_operator(self, X: Any, operator: Any, neighbors: Any = None) -> Any:
+    def _fit_operator(
+        self, X: PointsLike | None, operator: OperatorLike | None, neighbors: object = None
+    ) -> Operator:
         """Set ``operator_``: from X, from neighbor lists, or the given one, beside which X only says what the
         features are."""
         if X is None and operator is None and neighbors is None:
@@ -54,28 +60,28 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             self.operator_ = transition_matrix(None, neighbors=neighbors)
             self._features_of_operator()
             return self.operator_
-        if X is not None:
-            X = checked(self, X, reset=True, ensure_min_samples=2)
+        points = None if X is None else checked(self, X, reset=True, ensure_min_samples=2)
         if operator is None:
-            _warn_of_graph(self, X)
+            assert points is not None
+            _warn_of_graph(self, points)
             arguments = {name: getattr(self, name) for name in _PARAMETERS}
-            arguments["near"] = min(self.near, X.shape[0] - 1)  # few points: all others are near
+            arguments["near"] = min(self.near, points.shape[0] - 1)  # few points: all others are near
             if neighbors is not None:
                 arguments |= {"near": 0, "neighbors": neighbors}
-            self.operator_ = transition_matrix(X, recall=self._recall_for(X), **arguments)
+            self.operator_ = transition_matrix(points, recall=self._recall_for(points), **arguments)
             if getattr(self, "recall", None) is not None and neighbors is None:
                 self.recall_ = self.operator_.near.recall
             return self.operator_
         self.operator_ = as_square(operator)
         warn_of_distances(self.operator_)
-        if X is None:
+        if points is None:
             self._features_of_operator()
-        elif X.shape[0] != self.operator_.shape[0]:
+        elif points.shape[0] != self.operator_.shape[0]:
             n_points = self.operator_.shape[0]
-            raise ValueError(f"X needs {n_points} rows, as the operator; it has {X.shape[0]}")
+            raise ValueError(f"X needs {n_points} rows, as the operator; it has {points.shape[0]}")
         return self.operator_
 
-    def _recall_for(self, X: Any) -> float | None:
+    def _recall_for(self, X: Points) -> float | None:
         """What the user asks for, or else of sparse rows the estimator: of dense ones a fixed effort does."""
         asked: float | None = getattr(self, "recall", None)  # only some have the parameter
         return self._recall if asked is None and issparse(X) else asked
@@ -88,11 +94,11 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         if lifted is not None:
             self.n_features_in_ = lifted.dimension
 
-    def _extend(self, X: Any) -> Any:  # n_new × N
+    def _extend(self, X: PointsLike) -> Operator:  # n_new × N
         """Rows of new points."""
         return self._walk().extend(checked(self, X, reset=False))
 
-    def _nearest(self, X: Any, k: int) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
+    def _nearest(self, X: PointsLike, k: int) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
         """Fitted points nearest to new ones, and their weights: all at an equal one, if there is one."""
         op = self._walk()
         index, divergence = op.nearest(checked(self, X, reset=False), min(k, op.shape[0]))
@@ -100,7 +106,7 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         alone = np.where(same.any(axis=1, keepdims=True) & ~same, np.inf, divergence)
         return index, near_weights(alone)
 
-    def _walk(self) -> Any:
+    def _walk(self) -> Operator:
         """The operator, if it can place new points."""
         check_is_fitted(self)
         if not hasattr(self.operator_, "extend"):
@@ -110,14 +116,14 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             )
         return self.operator_
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = bool(get(self.divergence).domain.low >= 0)
         return tags
 
 
-def _warn_of_graph(estimator: WalkEstimator, X: Any) -> None:
+def _warn_of_graph(estimator: WalkEstimator, X: Points) -> None:
     looks = looks_like_graph(X)
     if looks:
         warnings.warn(
@@ -128,7 +134,7 @@ def _warn_of_graph(estimator: WalkEstimator, X: Any) -> None:
         )
 
 
-def checked(estimator: WalkEstimator, X: Any, **options: Any) -> Any:
+def checked(estimator: WalkEstimator, X: PointsLike, **options: bool | int) -> Points:
     """X as an array or CSR; its values are checked where they are lifted, which names row and column."""
     check_readable(X)
     try:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
+from .._support.sparse import CSR, Points, PointsLike, is_sparse
 from ..blending import Labeller, rows_of_lifted
 from ._base import checked
 
 if TYPE_CHECKING:
+    from ..lifting import Lifting
     from .label_propagation import LabelPropagation
 
 
 def labeller_for(
-    model: LabelPropagation, X: Any, terms: tuple[str, ...] | None, earlier: Labeller | None
+    model: LabelPropagation, X: PointsLike, terms: tuple[str, ...] | None, earlier: Labeller | None
 ) -> Labeller:
     """The earlier labeller where it is of the same points, features, prior and α; else a new one.
 
@@ -44,26 +48,26 @@ def labeller_for(
     return labeller
 
 
-def as_words(terms: Any) -> tuple[str, ...] | None:
+def as_words(terms: Iterable[object] | Callable[[], Iterable[object]] | None) -> tuple[str, ...] | None:
     """Of an array, or of a function that gives it."""
     if terms is None:
         return None
     return tuple(str(term) for term in (terms() if callable(terms) else terms))
 
 
-def _digest(values: Any) -> Any:
+def _digest(values: object) -> object:
     """What tells arrays' values apart, whichever array holds them; anything else is itself."""
-    if sparse.issparse(values):
-        values = values.tocsr()
-        return values.shape, *map(_digest, (values.data, values.indices, values.indptr))
+    if is_sparse(values):
+        rows: CSR = values.tocsr()
+        return rows.shape, *map(_digest, (rows.data, rows.indices, rows.indptr))
     if values is None or isinstance(values, str) or hasattr(values, "fit"):
         return values
-    array = np.ascontiguousarray(values)
+    array = np.ascontiguousarray(cast(ArrayLike, values))
     content = repr(array.tolist()).encode() if array.dtype.kind == "O" else array.data.cast("B")
     return array.shape, array.dtype.str, blake2b(content).digest()
 
 
-def _features(model: LabelPropagation, X: Any) -> tuple[Any, Any]:  # (N, d), Lifting or None
+def _features(model: LabelPropagation, X: PointsLike) -> tuple[Points, Lifting | None]:  # (N, d)
     if X is not None:
         X = checked(model, X, reset=False)
         values = X.data if sparse.issparse(X) else X

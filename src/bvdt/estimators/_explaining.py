@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from .._support.arrays import Float, checked_integer
+from .._support.arrays import Chosen, Float, Numbers, Single, checked_integer
+from .._support.sparse import Points, PointsLike
 from ..blending import NewPoints, Reasons, Scored, blend_parts, reversible_step, rows_of_lifted, softmax
 from ..walks import label_contributions, largest_contributions, symmetrized
 from ._base import checked
 
 if TYPE_CHECKING:
+    from ..blending.rows import Rows
     from .label_propagation import LabelPropagation
 
 
-def explain_one(model: LabelPropagation, point: Any, n: int, neighbours: int) -> Reasons:
+def explain_one(model: LabelPropagation, point: PointsLike, n: int, neighbours: int) -> Reasons:
     """Of one point of the fit, or of the features of a new one."""
     check_is_fitted(model)
     mode, P = _mode(model), model.label_distributions_
@@ -30,7 +32,7 @@ def explain_one(model: LabelPropagation, point: Any, n: int, neighbours: int) ->
         parts, features, feature_shares = _parts(model, n, points)
     else:
         as_is = sparse.issparse(point) or hasattr(point, "columns")  # a table has the names of its columns
-        new = point if as_is else np.atleast_2d(np.asarray(point))
+        new: Points = point if as_is else np.atleast_2d(np.asarray(point))
         new = new.reshape(1, -1) if new.ndim == 1 else new  # a row of a sparse array
         if new.shape[0] != 1:
             raise ValueError(f"explain needs one point at a time; its shape is {new.shape}")
@@ -80,7 +82,7 @@ _Parts = tuple[dict[str, Float], NDArray[np.intp], Float]
 def _parts(model: LabelPropagation, n: int, points: NDArray[np.intp] | None) -> _Parts:
     """Of points of the fit, None for all."""
     state, P = model.new_points, model.label_distributions_
-    chosen: Any = slice(None) if points is None else points
+    chosen: Chosen = slice(None) if points is None else points
     label = P[chosen].argmax(axis=1)
     if state is None:
         return {"walk": np.ones(len(label))}, *_none(len(label), n)
@@ -92,10 +94,12 @@ def _parts(model: LabelPropagation, n: int, points: NDArray[np.intp] | None) -> 
     return blend_parts(state, seen, n)
 
 
-def _fitted_rows(model: LabelPropagation, state: NewPoints, chosen: Any) -> tuple[Any, Any]:
+def _fitted_rows(
+    model: LabelPropagation, state: NewPoints, chosen: Chosen
+) -> tuple[Rows | None, Numbers | float]:
     """Rows of fitted points as the linear experts took them, and the scores of a user's classifier."""
     labeller = None if model._labelling is None else model._labelling[0]
-    given: Any = 0.0
+    given: Single | float = 0.0
     if state.outside is not None and labeller is not None and labeller.X is not None:
         expert, weight = state.outside
         given = weight * expert.scores_of(labeller.X[chosen])
@@ -108,7 +112,7 @@ def _fitted_rows(model: LabelPropagation, state: NewPoints, chosen: Any) -> tupl
 
 
 def _parts_of_new(
-    model: LabelPropagation, n: int, X: Any, near: NDArray[np.intp], weight: Float, label: int
+    model: LabelPropagation, n: int, X: PointsLike, near: NDArray[np.intp], weight: Float, label: int
 ) -> _Parts:
     """Of one new point, from the fitted ones it is near."""
     state = model.new_points

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from .._support.arrays import Float
+from .._support.arrays import Float, LabelArray
 from .._support.class_names import look_alikes, means_nothing, told_apart
+from .._support.sparse import CSR
 
 NO_CLASSES = {"-1", "nan", "None", "<NA>", "unlabelled", "unlabeled"}
 MEANT = (
@@ -22,31 +22,33 @@ MEANT = (
 )
 
 
-def encode_labels(y: Any, *, joining: bool = False) -> tuple[NDArray[Any], NDArray[np.intp]]:  # (k,), (N,)
+def encode_labels(
+    y: ArrayLike | None, *, joining: bool = False
+) -> tuple[LabelArray, NDArray[np.intp]]:  # (k,), (N,)
     """The classes, sorted, and each point's index among them, −1 for the unlabelled.
 
     ``joining``: the points join others that have labels, so these need none, nor two classes.
     """
     masked = np.ma.getmaskarray(y).ravel() if isinstance(y, np.ma.MaskedArray) else None
-    y = column_or_1d(y, warn=True)
-    labelled = ~unlabelled_points(y)
+    labels: LabelArray = column_or_1d(y, warn=True)
+    labelled = ~unlabelled_points(labels)
     if masked is not None:
         labelled &= ~masked
-    _refuse_words(y)
-    _refuse_wrapped(y)
+    _refuse_words(labels)
+    _refuse_wrapped(labels)
     if joining and not labelled.any():
-        return y[:0], np.full(len(y), -1, np.intp)
+        return labels[:0], np.full(len(labels), -1, np.intp)
     if not joining:
-        _warn_of_signs(y, labelled)
+        _warn_of_signs(labels, labelled)
     if not labelled.any():
-        raise ValueError(f"y needs at least one label; all {len(y)} points are unlabelled")
-    known = y[labelled]
+        raise ValueError(f"y needs at least one label; all {len(labels)} points are unlabelled")
+    known = labels[labelled]
     if known.dtype.kind == "f":
         assert_all_finite(known, input_name="y")
     with warnings.catch_warnings():  # one label per class is not a regression problem, but an ordinary start
         warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
         check_classification_targets(np.asarray(known.tolist()) if known.dtype == object else known)
-    codes = np.full(len(y), -1, np.intp)
+    codes = np.full(len(labels), -1, np.intp)
     try:
         classes, codes[labelled] = np.unique(known, return_inverse=True)
     except TypeError as error:
@@ -55,7 +57,7 @@ def encode_labels(y: Any, *, joining: bool = False) -> tuple[NDArray[Any], NDArr
     return classes, codes
 
 
-def _refuse_words(y: NDArray[Any]) -> None:
+def _refuse_words(y: LabelArray) -> None:
     """Texts that stand for "not labelled" where numbers or None were turned into text."""
     wrong = next(iter(sorted(_texts(y) & NO_CLASSES)), None)
     if wrong is None:
@@ -64,7 +66,7 @@ def _refuse_words(y: NDArray[Any]) -> None:
     raise ValueError(f'y[{at}] is the text "{wrong}": {MEANT}')
 
 
-def check_classes(classes: NDArray[Any]) -> None:
+def check_classes(classes: LabelArray) -> None:
     """Of labels in pieces what ``encode_labels`` says of whole ones; their classes, sorted."""
     wrong = sorted(_texts(classes) & NO_CLASSES)
     if wrong:
@@ -73,14 +75,14 @@ def check_classes(classes: NDArray[Any]) -> None:
     _warn_of_names(classes)
 
 
-def _texts(y: NDArray[Any]) -> set[str]:
+def _texts(y: LabelArray) -> set[str]:
     """The different texts among the labels."""
     if y.dtype.kind in "US":
         return set(np.unique(y).astype(str).tolist())
     return {label for label in y if isinstance(label, str)} if y.dtype == object else set()
 
 
-def _refuse_wrapped(y: NDArray[Any], where: str | None = None) -> None:
+def _refuse_wrapped(y: LabelArray, where: str | None = None) -> None:
     """The largest unsigned number, which −1 becomes; 255, an ordinary value of a mask, is only warned of."""
     if y.dtype.kind != "u":
         return
@@ -103,7 +105,7 @@ def _refuse_wrapped(y: NDArray[Any], where: str | None = None) -> None:
         )
 
 
-def _warn_of_names(classes: NDArray[Any]) -> None:
+def _warn_of_names(classes: LabelArray) -> None:
     """Classes that look as if they were none, or one."""
     names = sorted(_texts(classes))
     told = [
@@ -115,7 +117,7 @@ def _warn_of_names(classes: NDArray[Any]) -> None:
         warnings.warn(f"y: {sentence}", UserWarning, stacklevel=4)
 
 
-def _warn_of_signs(y: NDArray[Any], labelled: NDArray[np.bool_]) -> None:
+def _warn_of_signs(y: LabelArray, labelled: NDArray[np.bool_]) -> None:
     """Labels −1 and 1 for two classes look just like one class among unlabelled points."""
     if y.dtype.kind in "if" and (y[labelled] == 1).all() and labelled.any() and (y == -1).any():
         warnings.warn(
@@ -126,7 +128,7 @@ def _warn_of_signs(y: NDArray[Any], labelled: NDArray[np.bool_]) -> None:
         )
 
 
-def checked_weights(sample_weight: Any, n_points: int) -> Float:  # (N,)
+def checked_weights(sample_weight: ArrayLike | None, n_points: int) -> Float:  # (N,)
     """Weights of the labels, ≥ 0, 1 where none are given."""
     if sample_weight is None:
         return np.broadcast_to(1.0, n_points)
@@ -139,7 +141,7 @@ def checked_weights(sample_weight: Any, n_points: int) -> Float:  # (N,)
     return weight
 
 
-def unlabelled_points(y: NDArray[Any]) -> NDArray[np.bool_]:  # (N,)
+def unlabelled_points(y: LabelArray) -> NDArray[np.bool_]:  # (N,)
     """−1 and NaN in numbers, "" in strings, all of these and None and pandas.NA in objects."""
     if y.dtype.kind in "US":
         return np.asarray(y == y.dtype.type())
@@ -150,7 +152,7 @@ def unlabelled_points(y: NDArray[Any]) -> NDArray[np.bool_]:  # (N,)
     return np.array([_is_missing(label) for label in y], dtype=bool)
 
 
-def _is_missing(label: Any) -> bool:
+def _is_missing(label: object) -> bool:
     if label is None or isinstance(label, str | bytes):
         return not label
     try:
@@ -159,7 +161,7 @@ def _is_missing(label: Any) -> bool:
         return True
 
 
-def label_columns(codes: NDArray[np.intp], n_classes: int, weight: Float) -> Any:  # (N,) ×2 -> CSR (N, k)
+def label_columns(codes: NDArray[np.intp], n_classes: int, weight: Float) -> CSR:  # (N,) ×2 -> (N, k)
     """y⁰ of Eq. (29) as a sparse matrix: each label's weight in the column of its class."""
     labelled = np.flatnonzero((codes >= 0) & (weight > 0))
     first = np.zeros(len(codes) + 1, np.int32)

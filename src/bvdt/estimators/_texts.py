@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
+
+from .._support.sparse import PointsLike, Sparse
 
 
 class CountWeights(TfidfTransformer):  # type: ignore[misc]  # scikit-learn has no types
     """tf-idf of counts; texts are refused by name."""
 
-    def fit(self, X: Any, y: Any = None) -> CountWeights:
+    def fit(self, X: PointsLike, y: ArrayLike | None = None) -> CountWeights:
         """Learn the terms' weights."""
         with telling_of_texts(X, 'text_pipeline("text") takes texts'):
             super().fit(X)
         return self
 
-    def transform(self, X: Any, copy: bool = True) -> Any:
+    def transform(self, X: PointsLike, copy: bool = True) -> Sparse:
         """Weigh counts."""
         with telling_of_texts(X, 'text_pipeline("text") takes texts'):
             return super().transform(X, copy=copy)
@@ -29,25 +31,25 @@ class CountWeights(TfidfTransformer):  # type: ignore[misc]  # scikit-learn has 
 class TextWeights(TfidfVectorizer):  # type: ignore[misc]
     """tf-idf of texts; what is no text is refused by name."""
 
-    def fit(self, raw_documents: Any, y: Any = None) -> TextWeights:
+    def fit(self, raw_documents: Iterable[str], y: ArrayLike | None = None) -> TextWeights:
         """Learn the vocabulary and the terms' weights."""
         super().fit(self._checked(raw_documents))
         return self
 
-    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
+    def fit_transform(self, raw_documents: Iterable[str], y: ArrayLike | None = None) -> Sparse:
         """Both at once."""
         return super().fit_transform(self._checked(raw_documents))
 
-    def transform(self, raw_documents: Any) -> Any:
+    def transform(self, raw_documents: Iterable[str]) -> Sparse:
         """Weigh the terms of texts."""
         return super().transform(self._checked(raw_documents))
 
-    def _checked(self, documents: Any) -> Any:
+    def _checked(self, documents: Iterable[str]) -> Iterable[str]:
         own = callable(self.analyzer) or self.preprocessor is not None  # takes whatever its user says
         return documents if own or self.input != "content" else as_texts(documents)
 
 
-def as_texts(documents: Any) -> Sequence[Any]:
+def as_texts(documents: Iterable[str]) -> list[str]:
     """A list of strings, one per document."""
     if hasattr(documents, "columns"):
         names = ", ".join(map(str, documents.columns[:6]))
@@ -73,7 +75,7 @@ def as_texts(documents: Any) -> Sequence[Any]:
 
 
 @contextmanager
-def telling_of_texts(X: Any, instead: str) -> Iterator[None]:
+def telling_of_texts(X: PointsLike, instead: str) -> Iterator[None]:
     """An error in here is told as one of texts, if X holds any where numbers are needed."""
     try:
         yield
@@ -88,7 +90,7 @@ def telling_of_texts(X: Any, instead: str) -> Iterator[None]:
         ) from None
 
 
-def _first_text(X: Any) -> tuple[str, Any] | None:
+def _first_text(X: PointsLike) -> tuple[str, object] | None:
     """A text that is no number, and the name of its column in a table."""
     if sparse.issparse(X):
         return None

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._support.arrays import Float, checked_integer
+from .._support.arrays import Float, LabelArray, checked_integer
+from .._support.sparse import Operator, PointsLike
 from ..blending import Decided, Start
 from ._base import checked
 from ._labels import checked_weights, encode_labels
@@ -26,7 +27,7 @@ MORE_LABELS = 1.5  # times those that weighed the experts: then they are weighed
 class Labels:
     """Labels of all points: classes, each point's index among them or −1, and the labels' weights."""
 
-    classes: NDArray[Any]  # (k,)
+    classes: LabelArray  # (k,)
     codes: NDArray[np.intp]  # (N,)
     weight: Float  # (N,)
 
@@ -56,10 +57,10 @@ class Labels:
 
 def update_fitted(
     model: LabelPropagation,
-    X_new: Any,
-    y_new: Any,
-    sample_weight: Any,
-    labels: Mapping[int, Any] | None,
+    X_new: PointsLike,
+    y_new: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    labels: Mapping[int, object] | None,
 ) -> LabelPropagation:
     """See ``LabelPropagation.update``; a model that is refused something stays as it was."""
     check_is_fitted(model)
@@ -85,7 +86,7 @@ def update_fitted(
     return model
 
 
-def _labels_of(n_points: int, y: Any, sample_weight: Any) -> Labels:
+def _labels_of(n_points: int, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Labels:
     """Of new points, which may have none."""
     y = np.full(n_points, -1) if y is None else y
     classes, codes = encode_labels(y, joining=True)
@@ -94,7 +95,7 @@ def _labels_of(n_points: int, y: Any, sample_weight: Any) -> Labels:
     return Labels(classes, codes, checked_weights(sample_weight, n_points))
 
 
-def _relabeled(given: Labels, labels: Mapping[int, Any]) -> Labels:
+def _relabeled(given: Labels, labels: Mapping[int, object]) -> Labels:
     """With the labels of some fitted points changed."""
     last = len(given.codes) - 1
     points = np.array([checked_integer(point, "a point of labels", 0, last) for point in labels], np.intp)
@@ -103,7 +104,7 @@ def _relabeled(given: Labels, labels: Mapping[int, Any]) -> Labels:
     return given.changed(points, _labels_of(len(points), y, None))
 
 
-def _classes_of_both(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:  # (k,), (m,) -> (≥ k,)
+def _classes_of_both(old: LabelArray, new: LabelArray) -> LabelArray:  # (k,), (m,) -> (≥ k,)
     """Sorted, of the old ones' type; labels are all texts, or none is."""
     if not len(new):
         return old
@@ -115,7 +116,7 @@ def _classes_of_both(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:  # (
     return old if np.isin(new, old).all() else np.unique(np.concatenate([old, new]))
 
 
-def _among(classes: NDArray[Any], labels: Labels) -> NDArray[np.intp]:  # (N,)
+def _among(classes: LabelArray, labels: Labels) -> NDArray[np.intp]:  # (N,)
     """Each point's index among other classes, which hold its own."""
     return np.append(np.searchsorted(classes, labels.classes), -1)[labels.codes]
 
@@ -129,14 +130,14 @@ def _check_prior(model: LabelPropagation, n_points: int) -> None:
         )
     if prior is None or isinstance(prior, str) or hasattr(prior, "fit"):
         return
-    if len(prior) != n_points:
+    if len(prior := np.asarray(prior)) != n_points:
         raise ValueError(
             f"update needs a prior of {n_points} rows, one per point, new points last; it has {len(prior)}: "
             "set_params(prior=...) first"
         )
 
 
-def _known(model: LabelPropagation, op: Any, given: Labels) -> tuple[Start | None, Decided | None]:
+def _known(model: LabelPropagation, op: Operator, given: Labels) -> tuple[Start | None, Decided | None]:
     """What the blend takes from the last fit; nothing where it has to be weighed anew."""
     if model.solution is None:
         return None, None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,9 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._support.arrays import Float, checked_integer
+from .._support.arrays import Float, LabelArray, checked_integer
+from .._support.running import RandomState
+from .._support.sparse import CSR, OperatorLike, PointsLike
 from ..blending import (
     Blend,
     Blended,
@@ -44,6 +46,9 @@ from ._blending import as_words, labeller_for
 from ._explaining import explain_fitted, explain_one
 from ._labels import checked_weights, encode_labels, label_columns, one_hot
 from ._updating import update_fitted
+
+if TYPE_CHECKING:
+    from ..blending.outside import Prior
 
 # Fitted points that a new point's classes are the mean of; 15 instead of 1: up to 7.5 points more.
 NEIGHBOURS = 15
@@ -136,7 +141,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     True
     """
 
-    classes_: NDArray[Any]
+    classes_: LabelArray
     label_distributions_: Float
     blend_: Blend
     _blended: Blended | None = None
@@ -156,7 +161,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         n_trees: int = 1,
         near: int = 10,
         recall: float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         progress: bool = False,
         alpha: float | str = 0.9,
@@ -166,7 +171,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         class_mass_normalization: bool = False,
         class_balance: bool = True,
         clamp: bool = False,
-        prior: Any = None,
+        prior: Prior | None = None,
     ) -> None:
         self.divergence = divergence
         self.bandwidth = bandwidth
@@ -190,12 +195,12 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
 
     def fit(
         self,
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
+        X: PointsLike | None = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        operator: Any = None,
-        neighbors: Any = None,
+        operator: OperatorLike | None = None,
+        neighbors: object = None,
         terms: Sequence[str] | Callable[[], Sequence[str]] | None = None,
     ) -> LabelPropagation:
         """Propagate the labels y over the points X.
@@ -239,11 +244,11 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
 
     def update(
         self,
-        X_new: Any = None,
-        y_new: Any = None,
-        sample_weight: Any = None,
+        X_new: PointsLike | None = None,
+        y_new: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
-        labels: Mapping[int, Any] | None = None,
+        labels: Mapping[int, object] | None = None,
     ) -> LabelPropagation:
         """Take in new points, after the fitted ones, and new labels; all points are labelled anew.
 
@@ -275,8 +280,8 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
 
     def _label(
         self,
-        X: Any,
-        classes: NDArray[Any],
+        X: PointsLike,
+        classes: LabelArray,
         codes: NDArray[np.intp],
         weight: Float,
         start: Start | None = None,
@@ -298,7 +303,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     @classmethod
     def restored(
         cls,
-        operator: Any,
+        operator: OperatorLike | None,
         classes: ArrayLike,
         codes: NDArray[np.intp],
         label_distributions: Float,
@@ -341,7 +346,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             return self._keep(match_class_mass(P, ~labelled, prior))
         return self._keep(P, best)
 
-    def _divisor(self, scores: Float, counts: Float, Y0: Any) -> Float | None:  # (k,)
+    def _divisor(self, scores: Float, counts: Float, Y0: CSR) -> Float | None:  # (k,)
         """What class scores are divided by; None for 1."""
         if self.mode not in ("walk", "spread"):
             return None
@@ -349,7 +354,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         hidden = None if self.clamp else partial(self._hidden_by_halves, scores, counts, Y0)
         return balance_divisor(scores, counts, n_jobs, hidden)
 
-    def _hidden_by_halves(self, scores: Float, counts: Float, Y0: Any) -> HiddenLabels:
+    def _hidden_by_halves(self, scores: Float, counts: Float, Y0: CSR) -> HiddenLabels:
         fold, _ = label_folds(self.codes_, 2, 0)
         seen = sparse.csr_array(sparse.diags_array((fold != 0).astype(float)) @ Y0)
         options: dict[str, Any] = {"mode": self.mode, "alpha": self.alpha_, "n_iter": self.n_iter}
@@ -357,12 +362,12 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         half_counts = np.asarray(seen.sum(axis=0)).ravel()
         return HiddenLabels.by_halves(scores, half, counts, half_counts, self.codes_, fold)
 
-    def _keep(self, P: Float, best: NDArray[Any] | None = None) -> LabelPropagation:
+    def _keep(self, P: Float, best: LabelArray | None = None) -> LabelPropagation:
         self.label_distributions_ = P
         self.transduction_ = self.classes_[P.argmax(axis=1) if best is None else best]
         return self
 
-    def _resolved_alpha(self, Y0: Any) -> float:
+    def _resolved_alpha(self, Y0: CSR) -> float:
         if not isinstance(self.alpha, str):
             return self.alpha
         if self.alpha != "auto":
@@ -370,7 +375,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         mode = self.mode if self.mode == "walk" else "spread"
         return choose_alpha(self.operator_, Y0.toarray(), mode=mode, n_iter=self.n_iter)
 
-    def _blend(self, X: Any, start: Start | None, decided: Decided | None) -> LabelPropagation:
+    def _blend(self, X: PointsLike, start: Start | None, decided: Decided | None) -> LabelPropagation:
         """The walk blended with the prior; starts from the last fit's for the same points, if any."""
         earlier = self._labelling
         labeller = labeller_for(self, X, self._terms, None if earlier is None else earlier[0])
@@ -444,7 +449,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             )
         return self._labelling[0], self._blended
 
-    def predict_proba(self, X: Any) -> Float:  # (n_new, n_classes)
+    def predict_proba(self, X: PointsLike) -> Float:  # (n_new, n_classes)
         """Probabilities of the classes of new points: the mean of their 15 nearest fitted points', by
         nearness.
 
@@ -461,17 +466,17 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         P = nearby @ self.label_distributions_
         return np.asarray(P / P.sum(axis=1, keepdims=True))
 
-    def predict_log_proba(self, X: Any) -> Float:  # (n_new, n_classes)
+    def predict_log_proba(self, X: PointsLike) -> Float:  # (n_new, n_classes)
         """Logarithms of ``predict_proba``; −∞ for a class that no neighbour has."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
-    def predict(self, X: Any) -> NDArray[Any]:  # (n_new,)
+    def predict(self, X: PointsLike) -> LabelArray:  # (n_new,)
         """Most probable class of each new point."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
-    def explain(self, point: Any, n: int = 5) -> tuple[NDArray[np.intp], Float]:  # (≤ n,) ×2
+    def explain(self, point: PointsLike, n: int = 5) -> tuple[NDArray[np.intp], Float]:  # (≤ n,) ×2
         """The labelled points that gave a point its class, and their shares of it, the largest first.
 
         All shares sum to 1 over the labelled points of that class; each is exact: what the walk's score of
@@ -498,7 +503,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         return found.points, found.point_shares
 
     def reasons(
-        self, point: Any = None, n: int = 3, *, advance: Callable[[int], None] = lambda _: None
+        self, point: PointsLike | None = None, n: int = 3, *, advance: Callable[[int], None] = lambda _: None
     ) -> Reasons:
         """What led to the classes: each part of the blend, labelled points of the walk's, features of the
         linear one's.

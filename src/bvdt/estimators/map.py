@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from .._support.arrays import Float
+from .._support.running import RandomState
+from .._support.sparse import OperatorLike, PointsLike
 from ..divergences import BregmanDivergence
 from ..tree import Tree
 from ..walks.layout import map_coordinates, placed_among
@@ -69,7 +69,7 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
         blocks: int | None = None,
         n_trees: int = 1,
         near: int = 10,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> None:
@@ -84,7 +84,14 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(self, X: Any = None, y: Any = None, *, operator: Any = None, neighbors: Any = None) -> Map:
+    def fit(
+        self,
+        X: PointsLike | None = None,
+        y: ArrayLike | None = None,
+        *,
+        operator: OperatorLike | None = None,
+        neighbors: object = None,
+    ) -> Map:
         """Lay out the points X, or those of a finished ``operator``; y is ignored.
 
         A graph of affinities ≥ 0 is such an operator: ``fit(operator=graph)``.
@@ -96,11 +103,13 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
         )
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, *, neighbors: Any = None) -> Float:  # (n_points, 2)
+    def fit_transform(
+        self, X: PointsLike, y: ArrayLike | None = None, *, neighbors: object = None
+    ) -> Float:  # (n_points, 2)
         """The places of the points X; ``transform`` would first look for each of them."""
         return self.fit(X, neighbors=neighbors).embedding_
 
-    def transform(self, X: Any) -> Float:  # (n_new, 2)
+    def transform(self, X: PointsLike) -> Float:  # (n_new, 2)
         """Places of new points: near their 15 nearest fitted points; those keep theirs, as do equal ones."""
         index, weight = self._nearest(X, _NEAREST)
         places = placed_among(self.embedding_, index, weight, self.n_jobs)

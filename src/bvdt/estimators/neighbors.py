@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from .._support.arrays import Float, Int, checked_integer
-from .._support.running import generator
+from .._support.running import RandomState, generator
+from .._support.sparse import PointsLike
 from ..divergences import BregmanDivergence
 from ..lifting import Lifted, lift
 from ..neighbors import (
@@ -26,6 +27,9 @@ from ..neighbors import (
 )
 from ._base import checked
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
 
 class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What both classes share: a fitted index, asked for lists and graphs."""
@@ -35,11 +39,11 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     side: str
     recall: float
     smoothing: float | str | ArrayLike
-    random_state: Any
+    random_state: RandomState
     n_jobs: int | None
     n_samples_fit_: int
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: PointsLike, y: ArrayLike | None = None) -> Self:
         """Prepare the search among the points X; y is ignored."""
         if self.side not in ("right", "left"):
             raise ValueError(f'side needs "right" or "left"; got {self.side!r}')
@@ -54,7 +58,7 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         return self
 
     def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+        self, X: PointsLike | None = None, n_neighbors: int | None = None, return_distance: bool = True
     ) -> NDArray[np.intp] | tuple[Float, NDArray[np.intp]]:
         """Distances and indices of the nearest fitted points, ascending; both (n, n_neighbors).
 
@@ -66,13 +70,13 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         return (distances, chosen) if return_distance else chosen
 
     def kneighbors_graph(
-        self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
+        self, X: PointsLike | None = None, n_neighbors: int | None = None, mode: str = "connectivity"
     ) -> sparse.csr_matrix:
         """The lists as a CSR matrix (n, n_samples_fit): 1, or the distance; each row ascends by distance."""
         check_is_fitted(self)
         return _graph(*self._lists(X, self._k(n_neighbors)), self.n_samples_fit_, mode)
 
-    def _lists(self, X: Any, k: int) -> tuple[NDArray[np.intp], Float]:  # (n, k) ×2
+    def _lists(self, X: PointsLike, k: int) -> tuple[NDArray[np.intp], Float]:  # (n, k) ×2
         most = self.n_samples_fit_ - (X is None)
         if k > most:
             raise ValueError(f"n_neighbors needs at most {most}, the other fitted points; got {k}")
@@ -116,7 +120,7 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     def _k(self, n_neighbors: int | None) -> int:
         return checked_integer(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors", 1)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = bool(ranking_divergence(self.metric).domain.low >= 0)
@@ -176,7 +180,7 @@ class NearestNeighbors(_Neighbours):
         side: str = "right",
         recall: float = 0.95,
         smoothing: float | str | ArrayLike = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -236,7 +240,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
         side: str = "right",
         recall: float = 0.95,
         smoothing: float | str | ArrayLike = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.mode = mode
@@ -248,18 +252,18 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> KNeighborsTransformer:
+    def fit(self, X: PointsLike, y: ArrayLike | None = None) -> KNeighborsTransformer:
         """Prepare the search among the points X; y is ignored."""
         super().fit(X)
         self._n_features_out = self.n_samples_fit_
         return self
 
-    def transform(self, X: Any) -> sparse.csr_matrix:
+    def transform(self, X: PointsLike) -> sparse.csr_matrix:
         """The graph of points X and their nearest fitted points, (n, n_samples_fit)."""
         check_is_fitted(self)
         return _graph(*self._lists(X, self._entries()), self.n_samples_fit_, self.mode)
 
-    def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
+    def fit_transform(self, X: PointsLike, y: ArrayLike | None = None) -> sparse.csr_matrix:
         """The graph of the points X themselves, each its own first neighbour."""
         index, d = self.fit(X)._lists(None, max(1, self._entries() - 1))
         own = np.arange(self.n_samples_fit_)[:, None]

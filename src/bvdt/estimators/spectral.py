@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -11,7 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .._support.arrays import Float
-from .._support.running import generator, n_threads
+from .._support.running import RandomState, generator, n_threads
+from .._support.sparse import Operator, OperatorLike, PointsLike
 from ..divergences import BregmanDivergence
 from ..tree import Tree
 from ..walks.components import from_nearest_node, without_outliers
@@ -90,7 +89,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
         blocks: int | None = None,
         n_trees: int = 1,
         near: int = 10,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         progress: bool = False,
         diffusion_time: float = 1.0,
@@ -109,7 +108,12 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
         self.diffusion_time = diffusion_time
 
     def fit(
-        self, X: Any = None, y: Any = None, *, operator: Any = None, neighbors: Any = None
+        self,
+        X: PointsLike | None = None,
+        y: ArrayLike | None = None,
+        *,
+        operator: OperatorLike | None = None,
+        neighbors: object = None,
     ) -> SpectralEmbedding:
         """Compute the coordinates of the points X, or of those of a finished ``operator``; y is ignored.
 
@@ -124,12 +128,12 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
         return self
 
     def fit_transform(
-        self, X: Any, y: Any = None, *, neighbors: Any = None
+        self, X: PointsLike, y: ArrayLike | None = None, *, neighbors: object = None
     ) -> Float:  # (n_points, n_components)
         """The coordinates of the points X; ``transform`` would first look for each of them."""
         return self.fit(X, neighbors=neighbors).embedding_
 
-    def transform(self, X: Any) -> Float:  # (n_new, n_components)
+    def transform(self, X: PointsLike) -> Float:  # (n_new, n_components)
         """Coordinates of new points by Nyström's formula; those of the fit keep theirs."""
         check_is_fitted(self)
         return extended_coordinates(self._extend(X), self.embedding_)
@@ -202,7 +206,7 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         blocks: int | None = None,
         n_trees: int = 1,
         near: int = 10,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         progress: bool = False,
         n_init: int = 10,
@@ -221,7 +225,12 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         self.n_init = n_init
 
     def fit(
-        self, X: Any = None, y: Any = None, *, operator: Any = None, neighbors: Any = None
+        self,
+        X: PointsLike | None = None,
+        y: ArrayLike | None = None,
+        *,
+        operator: OperatorLike | None = None,
+        neighbors: object = None,
     ) -> SpectralClustering:
         """Cluster the points X, or those of a finished ``operator``; y is ignored.
 
@@ -246,7 +255,11 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         return self
 
     def _grouped(
-        self, rows: Float, kept: NDArray[np.bool_] | None, KMeans: Any, rng: np.random.Generator
+        self,
+        rows: Float,
+        kept: NDArray[np.bool_] | None,
+        KMeans: type[ClusterMixin],
+        rng: np.random.Generator,
     ) -> NDArray[np.int32]:  # (N,)
         """The clusters of k-means; 0 for points that are not kept."""
         points = np.arange(len(rows)) if kept is None else np.flatnonzero(kept)
@@ -257,7 +270,7 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         return labels
 
     def _rows(
-        self, op: Any, rng: np.random.Generator
+        self, op: Operator, rng: np.random.Generator
     ) -> tuple[Float, NDArray[np.bool_] | None]:  # (N, n_clusters_), (N,)
         """Sets ``n_clusters_``, with its evidence if it is to be found; the rows that k-means groups, and
         which of them it does."""
@@ -274,7 +287,7 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         self.n_clusters_ = min(best(self.selection_), len(vectors))
         return unit_rows(found.vectors[:, : self.n_clusters_]), kept
 
-    def predict(self, X: Any) -> NDArray[np.int32]:  # (n_new,)
+    def predict(self, X: PointsLike) -> NDArray[np.int32]:  # (n_new,)
         """Cluster of each new point: that of most of its 15 nearest fitted points, by weight."""
         index, weight = self._nearest(X, _NEAREST)
         votes = np.zeros((len(index), int(self.labels_.max()) + 1))

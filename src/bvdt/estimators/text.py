@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.pipeline import Pipeline
 
+from .._support.sparse import PointsLike
 from . import LabelPropagation
 
 # One setting for all corpora of docs/forest.md; the prior is measured in docs/decisions.md.
@@ -24,7 +26,7 @@ DEFAULTS: dict[str, Any] = {
 class TextPipeline(Pipeline):  # type: ignore[misc]  # scikit-learn has no types
     """A vectorizer of words, then LabelPropagation, which is told the words."""
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> TextPipeline:
+    def fit(self, X: PointsLike, y: ArrayLike | None = None, **params: Any) -> TextPipeline:
         """Fit the vectorizer, then the labels; ``params`` as of scikit-learn's Pipeline."""
         if not get_config()["enable_metadata_routing"]:  # which has a way of its own
             params = {f"{self.steps[-1][0]}__terms": self[0].get_feature_names_out, **params}

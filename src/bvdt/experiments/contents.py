@@ -7,7 +7,6 @@ import platform
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
 
 from .._support import memory
 from ..datasets import CORPORA
@@ -183,7 +182,7 @@ def _sensitivity(page: Page, rows: list[Row], config: Config) -> None:
 def sensitivity_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
     """Data sets as columns; a row for each method and value."""
     data = list(dict.fromkeys(row["data"] for row in rows))
-    found: dict[tuple[str, Any], dict[str, str]] = {}
+    found: dict[tuple[str, object], dict[str, str]] = {}
     for row in sorted(rows, key=lambda row: row["method"], reverse=True):
         found.setdefault((row["method"], row["value"]), {})[row["data"]] = str(row["accuracy"])
     cells = [

@@ -16,17 +16,19 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from .._support import memory
 from .._support.arrays import Index
+from .._support.sparse import OperatorLike, Points
 from .docstrings import read_docstrings
 
 if TYPE_CHECKING:
     from ..estimators import LabelPropagation
 
+State: TypeAlias = "OperatorLike | float | None"  # an operator, or the bandwidth for one; None at first
 N_DOCUMENTS: int | None = None  # all of them
 LABELS_PER_CLASS, N_LABELINGS = 10, 3
 FORKS = sys.platform == "linux"  # elsewhere every method loads modules and data anew, which takes longer
@@ -37,10 +39,10 @@ class Problem:
     """Points, their true classes, and the form of the points that scikit-learn's kernel wants."""
 
     title: str
-    X: Any
+    X: Points
     y: Index
     class_names: list[str]
-    scaled: Any
+    scaled: Points
     ids: list[str] | None = None
     texts: list[str] | None = None
     words: list[str] | None = None  # of X's columns
@@ -108,7 +110,7 @@ def load(name: str, n_documents: int | None = None) -> Problem:
 # -- methods: (problem, codes, what is prepared or was learnt) -> (classes of all points, what was learnt) ---
 
 
-def blend(problem: Problem, codes: Index, operator: Any = None) -> LabelPropagation:
+def blend(problem: Problem, codes: Index, operator: OperatorLike | None = None) -> LabelPropagation:
     """``bvdt.text_pipeline`` on the weighted terms: the walk, a linear model and naive Bayes."""
     from ..estimators import LabelPropagation
     from ..estimators.text import DEFAULTS
@@ -116,20 +118,20 @@ def blend(problem: Problem, codes: Index, operator: Any = None) -> LabelPropagat
     return LabelPropagation(**DEFAULTS, random_state=0).fit(problem.scaled, codes, operator=operator)
 
 
-def _blend(problem: Problem, codes: Index, state: Any) -> tuple[Index, Any]:
+def _blend(problem: Problem, codes: Index, state: State) -> tuple[Index, State]:
     model = blend(problem, codes, state)
     return np.asarray(model.transduction_), model.operator_
 
 
-def _gid(problem: Problem, codes: Index, state: Any) -> tuple[Index, Any]:
+def _gid(problem: Problem, codes: Index, state: State) -> tuple[Index, State]:
     return _dual_tree("gid", problem.X, codes, state)
 
 
-def _euclidean(problem: Problem, codes: Index, state: Any) -> tuple[Index, Any]:
+def _euclidean(problem: Problem, codes: Index, state: State) -> tuple[Index, State]:
     return _dual_tree("squared_euclidean", problem.scaled, codes, state)
 
 
-def _dual_tree(divergence: str, X: Any, codes: Index, state: Any) -> tuple[Index, Any]:
+def _dual_tree(divergence: str, X: Points, codes: Index, state: State) -> tuple[Index, State]:
     from ..estimators import LabelPropagation
 
     model = LabelPropagation(divergence, random_state=0)
@@ -144,7 +146,7 @@ def _bandwidth(problem: Problem) -> float:
     return float(transition_matrix(problem.X, "gid", random_state=0).bandwidth)
 
 
-def _exact(problem: Problem, codes: Index, state: Any) -> tuple[Index, Any]:
+def _exact(problem: Problem, codes: Index, state: State) -> tuple[Index, State]:
     """The same propagation on the N×N matrix itself, symmetrised once; ``state`` is a bandwidth at first."""
     from ..estimators import LabelPropagation
     from ..operators import exact_transition_matrix
@@ -160,13 +162,13 @@ def _exact(problem: Problem, codes: Index, state: Any) -> tuple[Index, Any]:
     return np.asarray(model.transduction_), state
 
 
-def _label_spreading(problem: Problem, codes: Index, _: Any) -> tuple[Index, Any]:
+def _label_spreading(problem: Problem, codes: Index, _: State) -> tuple[Index, State]:
     from sklearn.semi_supervised import LabelSpreading
 
     return np.asarray(LabelSpreading(max_iter=100).fit(problem.scaled, codes).transduction_), None
 
 
-def _linear(problem: Problem, codes: Index, _: Any) -> tuple[Index, Any]:
+def _linear(problem: Problem, codes: Index, _: State) -> tuple[Index, State]:
     """From the labelled points alone."""
     from sklearn.svm import LinearSVC
 
@@ -175,7 +177,7 @@ def _linear(problem: Problem, codes: Index, _: Any) -> tuple[Index, Any]:
 
 
 BLEND = "bvdt.text_pipeline"
-METHODS: dict[str, Callable[..., tuple[Index, Any]]] = {
+METHODS: dict[str, Callable[[Problem, Index, State], tuple[Index, State]]] = {
     BLEND: _blend,
     "BVDT, GID": _gid,
     "BVDT, Euclidean": _euclidean,
@@ -187,7 +189,7 @@ PROBLEMS: dict[str, tuple[str, ...]] = {
     "digits": tuple(name for name in METHODS if name != BLEND),
     "documents": tuple(METHODS),
 }
-PREPARED: dict[str, Callable[[Problem], Any]] = {"exact, GID": _bandwidth}  # before clock and memory count
+PREPARED: dict[str, Callable[[Problem], State]] = {"exact, GID": _bandwidth}  # before clock and memory count
 NOTE = (
     f"{LABELS_PER_CLASS} labels per class, accuracy on the rest, mean and deviation of {N_LABELINGS} random "
     "choices of labels. Seconds: from the data to all labels, once. Memory: the most in use at one time "
@@ -225,10 +227,16 @@ def measure_all() -> Iterator[tuple[str, Outcome]]:
 
 def _outcomes(command: list[str]) -> Iterator[tuple[str, Outcome]]:
     """What a measuring process tells, a line each."""
-    pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "encoding": "utf-8"}
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
-        subprocess.Popen(command, stderr=errors, start_new_session=True, **pipes) as child,
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            encoding="utf-8",
+            start_new_session=True,
+        ) as child,
     ):
         assert child.stdout is not None
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from .config import TITLES, Config
 from .methods import walk_matrix
 from .style import save, styled
 from .units import load, subset
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PatchCollection
 
 __all__ = ["partition_figure"]
 
@@ -23,6 +27,7 @@ def partition_figure(folder: Path, name: str, data: Path, config: Config, seed: 
     sample = np.random.default_rng([seed, 5]).permutation(len(corpus.labels))[:n_points]
     corpus = subset(corpus, sample)
     op = walk_matrix("bvdt", corpus.counts, config, [seed, 3, 0])
+    assert isinstance(op, TransitionOperator)
     classes = [corpus.class_names[corpus.labels[point]] for point in op.tree.order]
     with styled() as plt:
         figure, (left, right, bar) = plt.subplots(
@@ -37,7 +42,7 @@ def partition_figure(folder: Path, name: str, data: Path, config: Config, seed: 
         return save(figure, folder, "figure1")
 
 
-def draw_tree(ax: Any, op: TransitionOperator) -> None:
+def draw_tree(ax: Axes, op: TransitionOperator) -> None:
     """The tree, its leaves at the matrix' rows."""
     tree = op.tree
     n_nodes = tree.n_nodes
@@ -53,7 +58,7 @@ def draw_tree(ax: Any, op: TransitionOperator) -> None:
     ax.axis("off")
 
 
-def draw_blocks(ax: Any, op: TransitionOperator) -> Any:
+def draw_blocks(ax: Axes, op: TransitionOperator) -> PatchCollection:
     """The blocks, coloured by probability, rows and columns in the tree's order."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle

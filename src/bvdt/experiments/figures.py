@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .accuracy import Curves
 from .config import PANELS, TITLES
 from .growth import MODEL, Exponent, Times
 from .methods import METHODS
 from .style import LOOKS, save, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["accuracy_figure", "growth_figure", "overview_figure"]
 
@@ -26,7 +30,7 @@ def accuracy_figure(folder: Path, name: str, curves: Curves) -> list[Path]:
         return save(figure, folder, f"figure2{PANELS[name]}")
 
 
-def draw_accuracy(ax: Any, name: str, curves: Curves) -> None:
+def draw_accuracy(ax: Axes, name: str, curves: Curves) -> None:
     """Means and 95 % intervals of every method on a data set."""
     title = TITLES[name]
     for method, look in LOOKS.items():
@@ -66,7 +70,7 @@ def growth_figure(folder: Path, times: Times, fitted: dict[tuple[str, str], Expo
         return save(figure, folder, "figure2f")
 
 
-def draw_growth(ax: Any, title: str, times: Times, fitted: dict[tuple[str, str], Exponent]) -> None:
+def draw_growth(ax: Axes, title: str, times: Times, fitted: dict[tuple[str, str], Exponent]) -> None:
     """Seconds against documents, log-log, with the exponents at the ends of the curves."""
     ends = []
     for method, look in LOOKS.items():
@@ -119,7 +123,7 @@ def overview_figure(
         return save(figure, folder, "figure2")
 
 
-def legends(figure: Any, present: set[str], order: list[str], *, beyond: bool = True) -> None:
+def legends(figure: Figure, present: set[str], order: list[str], *, beyond: bool = True) -> None:
     """The paper's methods in one legend, those beyond it in another, below the picture."""
     from matplotlib.lines import Line2D
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .._support.arrays import Float, Index, Mask
+from .._support.json import JsonObject
+from .._support.sparse import CSR, Operator, OperatorLike
 from ..lifting import Lifted, lift
 from ..operators import TransitionOperator, exact_transition_matrix, transition_matrix
 from ..tree import Tree, anchor_tree
@@ -62,7 +63,7 @@ METHODS = {
 
 
 def predict(
-    method: str, counts: Any, y: Index, masks: list[Mask], config: Config, seed: list[int]
+    method: str, counts: CSR, y: Index, masks: list[Mask], config: Config, seed: list[int]
 ) -> list[Index]:
     """Index of all documents for each mask of labelled ones; ``seed`` is that of the trees."""
     if method == "sklearn":
@@ -78,7 +79,7 @@ def predict(
 # -- the walks of Eq. (29) --------------------------------------------------------------------------------
 
 
-def walk_matrix(method: str, counts: Any, config: Config, seed: list[int]) -> Any:
+def walk_matrix(method: str, counts: CSR, config: Config, seed: list[int]) -> OperatorLike:
     """The matrix M of Eq. (29): an operator of one tree, or the dense P."""
     if method == "ward":  # bvdt's defaults: GID, the Ward tree, automatic smoothing and bandwidth
         return transition_matrix(counts, random_state=np.random.default_rng(seed), n_jobs=THREADS)
@@ -89,7 +90,7 @@ def walk_matrix(method: str, counts: Any, config: Config, seed: list[int]) -> An
     return TransitionOperator(lifted, grow_tree(lifted, seed), bandwidth=bandwidth, n_jobs=THREADS)
 
 
-def lifted_counts(counts: Any, divergence: str, smoothing: float | str) -> Lifted:
+def lifted_counts(counts: CSR, divergence: str, smoothing: float | str) -> Lifted:
     """Lifted form; only GID needs zeros smoothed."""
     return lift(counts, divergence, smoothing if divergence == "gid" else "auto")
 
@@ -100,7 +101,7 @@ def grow_tree(lifted: Lifted, seed: list[int]) -> Tree:
 
 
 def exact_matrix(
-    counts: Any, divergence: str, smoothing: float | str, bandwidth: float | str, seed: list[int]
+    counts: CSR, divergence: str, smoothing: float | str, bandwidth: float | str, seed: list[int]
 ) -> Float:
     """The dense P; a bandwidth given by a rule is the anchor tree's, so that P is what VDT stands for."""
     bandwidth = resolved(counts, divergence, smoothing, bandwidth, seed)
@@ -111,7 +112,7 @@ def exact_matrix(
 
 
 def resolved(
-    counts: Any, divergence: str, smoothing: float | str, bandwidth: float | str, seed: list[int]
+    counts: CSR, divergence: str, smoothing: float | str, bandwidth: float | str, seed: list[int]
 ) -> float:
     """The bandwidth as a number: "learn" and "auto" are resolved on the anchor tree."""
     if not isinstance(bandwidth, str):
@@ -131,19 +132,19 @@ def _setting(method: str, config: Config) -> tuple[str, float | str]:
 # -- beyond the paper: label spreading on tf-idf ----------------------------------------------------------
 
 
-def tfidf(counts: Any) -> Any:
+def tfidf(counts: CSR) -> CSR:
     """Sublinear tf-idf with rows of length 1."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
     return TfidfTransformer(sublinear_tf=True).fit_transform(counts)
 
 
-def _spread(M: Any, alpha: float, y: Index, masks: list[Mask]) -> list[Index]:
+def _spread(M: OperatorLike, alpha: float, y: Index, masks: list[Mask]) -> list[Index]:
     """Label spreading (Zhou et al. 2003) on the symmetrised matrix, to the estimators' tolerance."""
     return one_vs_all(lambda Y0: label_scores(M, Y0, mode="spread", alpha=alpha)[0], y, masks)
 
 
-def _forest(counts: Any, seed: list[int]) -> Any:
+def _forest(counts: CSR, seed: list[int]) -> Operator:
     """The operator of ``bvdt.text_pipeline``."""
     options = {name: _text_defaults()[name] for name in ("divergence", "n_trees", "near")}
     options["near"] = min(options["near"], counts.shape[0] - 1)
@@ -151,13 +152,13 @@ def _forest(counts: Any, seed: list[int]) -> Any:
     return transition_matrix(tfidf(counts), random_state=rng, n_jobs=THREADS, **options)
 
 
-def _text_defaults() -> dict[str, Any]:
+def _text_defaults() -> JsonObject:
     from ..estimators.text import DEFAULTS
 
     return DEFAULTS
 
 
-def _neighbour_graph(counts: Any, k: int) -> Any:
+def _neighbour_graph(counts: CSR, k: int) -> CSR:
     """The k nearest documents by cosine of tf-idf, found exactly, each with weight 1."""
     from sklearn.neighbors import NearestNeighbors
 
@@ -165,7 +166,7 @@ def _neighbour_graph(counts: Any, k: int) -> Any:
     return search.fit(tfidf(counts)).kneighbors_graph()
 
 
-def _label_spreading(counts: Any, y: Index, masks: list[Mask], config: Config) -> list[Index]:
+def _label_spreading(counts: CSR, y: Index, masks: list[Mask], config: Config) -> list[Index]:
     """scikit-learn's LabelSpreading with its knn kernel, on tf-idf."""
     from sklearn.semi_supervised import LabelSpreading
 

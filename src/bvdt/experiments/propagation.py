@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from .._support.arrays import Float, Index, Mask
+from .._support.sparse import OperatorLike
 
 __all__ = ["draw_labelled", "one_vs_all", "settled", "vote"]
 
@@ -29,7 +29,7 @@ def draw_labelled(y: Index, share: float, rng: np.random.Generator) -> Mask:
     return known
 
 
-def settled(M: Any, Y0: Float, alpha: float, n_iter: int) -> Float:  # (N, k) -> (N, k)
+def settled(M: OperatorLike, Y0: Float, alpha: float, n_iter: int) -> Float:  # (N, k) -> (N, k)
     """Eq. (29) ``n_iter`` times, ended early where further steps could change no entry by a share of 1e-12.
 
     When no entry changes by more than a share ε, the next change is at most α·ε·(M y)_i ≤ ε·y_i, and so on:
@@ -48,7 +48,7 @@ def settled(M: Any, Y0: Float, alpha: float, n_iter: int) -> Float:  # (N, k) ->
     return result
 
 
-def vote(M: Any, y: Index, masks: list[Mask], alpha: float, n_iter: int) -> list[Index]:
+def vote(M: OperatorLike, y: Index, masks: list[Mask], alpha: float, n_iter: int) -> list[Index]:
     """Predicted classes of all documents by Eq. (29), for each mask of labelled ones."""
     return one_vs_all(lambda Y0: settled(M, Y0, alpha, n_iter), y, masks)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from .._support.sparse import CSR, OperatorLike
 from ..operators import TransitionOperator
 from .accuracy import Mean, half_width, labelled, score
 from .config import TITLES, Config
@@ -29,7 +29,7 @@ CHOICES = {
 }
 PREPROCESSING = ("counts", "one length", "log(1 + count)", "tf-idf")
 
-Setting = tuple[Any, float | str, float | str]  # points, smoothing, bandwidth
+Setting = tuple[CSR, float | str, float | str]  # points, smoothing, bandwidth
 
 
 def sensitivity_units(corpora: dict[str, int], folder: Path, config: Config, seed: int) -> list[Unit]:
@@ -68,7 +68,7 @@ def sensitivity(unit: Unit) -> list[Row]:
     return rows
 
 
-def _matrices(unit: Unit, counts: Any, seed: list[int]) -> Iterator[tuple[float | str, Any]]:
+def _matrices(unit: Unit, counts: CSR, seed: list[int]) -> Iterator[tuple[float | str, OperatorLike]]:
     """The matrix at each value; trees are grown anew only when the points change."""
     divergence = "gid" if unit.method in ("bvdt", "exact_gid") else "squared_euclidean"
     former, lifted, tree = None, None, None
@@ -82,7 +82,7 @@ def _matrices(unit: Unit, counts: Any, seed: list[int]) -> Iterator[tuple[float 
         yield value, TransitionOperator(lifted, tree, bandwidth=bandwidth, n_jobs=THREADS)
 
 
-def _settings(unit: Unit, counts: Any, divergence: str) -> Iterator[tuple[float | str, Setting]]:
+def _settings(unit: Unit, counts: CSR, divergence: str) -> Iterator[tuple[float | str, Setting]]:
     config, gid = unit.config, divergence == "gid"
     bandwidth = config.gid_bandwidth if gid else config.euclidean_bandwidth
     if unit.choice == "smoothing":
@@ -96,7 +96,7 @@ def _settings(unit: Unit, counts: Any, divergence: str) -> Iterator[tuple[float 
             yield value, (prepared(counts, value), "auto", "learn")
 
 
-def prepared(counts: Any, way: str) -> Any:
+def prepared(counts: CSR, way: str) -> CSR:
     """The counts weighted in one of the ways of PREPROCESSING."""
     if way == "counts":
         return counts
@@ -111,7 +111,7 @@ def prepared(counts: Any, way: str) -> Any:
 
 def summary(rows: Iterable[Row]) -> list[Row]:
     """Mean and interval of every data set, choice, value and method, in the order of the rows."""
-    values: dict[tuple[str, str, Any, str], list[float]] = {}
+    values: dict[tuple[str, str, object, str], list[float]] = {}
     for row in rows:
         key = (row["data"], row["choice"], row["value"], row["method"])
         values.setdefault(key, []).append(row["accuracy"])

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from ..documents.files import atomic
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["LOOKS", "Look", "pyplot", "save", "styled"]
 
@@ -22,7 +26,7 @@ class Look:
     """Colour, line and marker of a method."""
 
     color: str
-    line: Any
+    line: str | tuple[int, tuple[float, float]]
     marker: str
     width: float = 2.0
     hollow: bool = False
@@ -70,7 +74,7 @@ SETTINGS = {
 }
 
 
-def pyplot() -> Any:
+def pyplot() -> ModuleType:
     """matplotlib.pyplot without a display; an ImportError that says how to get it."""
     try:
         import matplotlib
@@ -79,18 +83,19 @@ def pyplot() -> Any:
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    return plt
+    module: ModuleType = plt
+    return module
 
 
 @contextmanager
-def styled() -> Iterator[Any]:
+def styled() -> Iterator[ModuleType]:
     """pyplot in this style."""
     plt = pyplot()
     with plt.rc_context(SETTINGS):
         yield plt
 
 
-def save(figure: Any, folder: Path, name: str) -> list[Path]:
+def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """The figure as PNG and SVG, each whole or not at all."""
     paths = []
     for suffix, options in ((".png", {"dpi": 110}), (".svg", {"metadata": {"Date": None}})):

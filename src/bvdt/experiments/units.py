@@ -9,13 +9,15 @@ from __future__ import annotations
 import csv
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from .._support.arrays import Index
+from .._support.json import JsonObject
 from ..datasets import CORPORA, Corpus, load_corpus
 from ..documents.files import write_table
 from .config import TITLES, Config
@@ -24,7 +26,7 @@ FORMAT = 2  # raised when the numbers of cached units would come out otherwise
 
 __all__ = ["Row", "Unit", "columns_of", "load", "one_thread", "run_units"]
 
-Row = dict[str, Any]
+Row = JsonObject  # of a table: a column's name, a number or a word
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def _load(name: str, folder: Path, config: Config, seed: int, stamp: str) -> Cor
     return subset(corpus, np.random.default_rng([seed, 1]).permutation(len(corpus.labels))[:limit])
 
 
-def subset(corpus: Corpus, documents: Any) -> Corpus:
+def subset(corpus: Corpus, documents: Index) -> Corpus:
     """The corpus of those documents, terms that no longer occur included."""
     counts, labels = corpus.counts[documents], corpus.labels[documents]
     return Corpus(
@@ -126,14 +128,15 @@ def _work(unit: Unit) -> tuple[Unit, list[Row] | str]:
             return unit, str(error) or "it does not fit the memory"
 
 
-def one_thread() -> Any:
+def one_thread() -> AbstractContextManager[object]:
     """Context in which BLAS, too, works on one thread."""
     from threadpoolctl import threadpool_limits
 
-    return threadpool_limits(1)
+    limits: AbstractContextManager[object] = threadpool_limits(1)
+    return limits
 
 
-def columns_of(rows: Iterable[Row]) -> dict[str, list[Any]]:
+def columns_of(rows: Iterable[Row]) -> dict[str, list[object]]:
     """Rows of one kind as columns."""
     rows = list(rows)
     return {name: [row[name] for row in rows] for name in rows[0]}
@@ -145,7 +148,7 @@ def _read(path: Path) -> list[Row]:
         return [{name: _value(cell) for name, cell in row.items()} for row in csv.DictReader(file)]
 
 
-def _value(cell: str) -> Any:
+def _value(cell: str) -> float | str:
     for kind in (int, float):
         try:
             return kind(cell)

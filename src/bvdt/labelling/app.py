@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from importlib.resources import files
-from typing import Any
+from typing import TypeAlias
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from .._support.json import JsonObject
 from ..report.page import resource, style
 from ..report.palette import N_CLASSES
 from .desk import Desk
@@ -54,15 +55,18 @@ def make_app(desk: Desk, title: str, who: str) -> Starlette:
     return Starlette(routes=routes, exception_handlers=told)
 
 
+Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
+
+
 def _page(name: str) -> str:
     return files(__package__).joinpath("page", name).read_text(encoding="utf-8")
 
 
-def _static(name: str, kind: str) -> Any:
+def _static(name: str, kind: str) -> Endpoint:
     return _given(_page(name), kind)
 
 
-def _given(content: str, kind: str) -> Any:
+def _given(content: str, kind: str) -> Endpoint:
     async def answer(request: Request) -> Response:
         return Response(content, media_type=kind)
 
@@ -111,7 +115,7 @@ class _Api:
         found = await self._next(asked.get("client", ""), asked.get("how", "auto"), asked.get("label"))
         return JSONResponse(found)
 
-    async def _next(self, client: str, how: str, label: str | None) -> dict[str, Any]:
+    async def _next(self, client: str, how: str, label: str | None) -> JsonObject:
         if how not in ("auto", "margin", "random", "class"):
             raise ValueError(f"how needs one of auto, margin, random, class; got {how!r}")
         code = self._code(label) if how == "class" else None
@@ -152,7 +156,7 @@ class _Api:
             ]
         )
 
-    def _listed(self, row: int) -> dict[str, Any]:
+    def _listed(self, row: int) -> JsonObject:
         desk = self.desk
         code = int(desk.codes[row])
         label = desk.classes[code] if code >= 0 else None
@@ -218,11 +222,11 @@ class _Api:
         await run_in_threadpool(self.desk.add_class, _word(asked, "name"), self.who)
         return JSONResponse({"done": True})
 
-    def _who(self, asked: dict[str, Any]) -> str:
+    def _who(self, asked: JsonObject) -> str:
         name = asked.get("who")
         return name if isinstance(name, str) and name.strip() else self.who
 
-    def _row(self, value: Any) -> int:
+    def _row(self, value: object) -> int:
         n = len(self.desk.corpus.ids)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < n:
             raise ValueError(f"a row needs a number from 0 to {n - 1}; got {value!r:.40}")
@@ -235,7 +239,7 @@ def _tell(loop: asyncio.AbstractEventLoop, news: asyncio.Event) -> None:
         loop.call_soon_threadsafe(news.set)
 
 
-async def _body(request: Request) -> dict[str, Any]:
+async def _body(request: Request) -> JsonObject:
     if request.headers.get("content-type", "").split(";")[0] != "application/json":
         raise HTTPException(415, "a request needs the type application/json")
     try:
@@ -247,7 +251,7 @@ async def _body(request: Request) -> dict[str, Any]:
     return asked
 
 
-def _word(asked: dict[str, Any], name: str) -> str:
+def _word(asked: JsonObject, name: str) -> str:
     value = asked.get(name)
     if not isinstance(value, str) or not 1 <= len(value) <= 400:
         raise ValueError(f"{name} needs text of 1 to 400 characters; got {value!r:.40}")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
+from .._support.sparse import Points
+
 if TYPE_CHECKING:
     from ..documents.features import Features
     from ..documents.files import Documents
+    from ..operators import WalkOperator
 
 LONGEST = 100_000  # characters of a text that are sent to the page
 VALUES = 40  # numbers that are shown of a document without a text
@@ -24,8 +28,8 @@ class Corpus:
 
     documents: Documents
     features: Features
-    X: Any  # (N, d)
-    operator: Any
+    X: Points  # (N, d)
+    operator: WalkOperator
 
     def __post_init__(self) -> None:
         if len(self.rows) != len(self.documents.ids):
@@ -57,7 +61,7 @@ class Corpus:
         return start if len(start) <= GLIMPSE else start[:GLIMPSE].rstrip() + "…"
 
 
-def _numbers(X: Any, row: int, names: Any) -> str:
+def _numbers(X: Points, row: int, names: Sequence[str] | None) -> str:
     if sparse.issparse(X):
         one = sparse.csr_array(X[[row]])
         columns, values = one.indices, one.data

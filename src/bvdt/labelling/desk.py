@@ -13,10 +13,13 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .._support.arrays import Index, Mask
+from .._support.json import JsonObject
 from ..report.extent import map_places
 from ..walks import label_contributions, suggest_points
 from ..walks.layout import map_coordinates
@@ -26,6 +29,9 @@ from .guesses import NONE, Guesses, LiveWalk, brought_up_to_date
 from .queue import Queue
 from .search import Search
 from .store import Decision, Shown, Store
+
+if TYPE_CHECKING:
+    from ..estimators import LabelPropagation
 
 QUIET, LONGEST_WAIT = 0.4, 4.0  # seconds without a label before a blend; the longest that one waits
 IDLE = 2.0  # seconds without a label before the learning curve
@@ -49,7 +55,9 @@ class Published:
 class Desk:
     """One session over one corpus, for all its pages."""
 
-    def __init__(self, corpus: Corpus, store: Store, model: Any, *, alpha: float, seed: int = 0) -> None:
+    def __init__(
+        self, corpus: Corpus, store: Store, model: LabelPropagation, *, alpha: float, seed: int = 0
+    ) -> None:
         self.corpus, self.store, self.model, self._seed = corpus, store, model, seed
         self._lock = threading.Condition()
         self._walk = LiveWalk(corpus.operator, alpha)
@@ -64,7 +72,7 @@ class Desk:
         self.changed_at = np.zeros(n, np.int64)  # version in which each point's colour or rim last changed
         self._seen = (np.full(n, NONE), np.zeros(n, bool))
         self.queue = Queue(n)
-        self.xy: Any = None
+        self.xy: NDArray[np.uint16] | None = None
         self.search: Search | None = None
         self._listeners: list[Callable[[int], None]] = []
         self._touched = time.monotonic()
@@ -188,7 +196,7 @@ class Desk:
                 passed = self.passed
             self.queue.fill(self._asked(guesses, codes, passed))
 
-    def _asked(self, guesses: Guesses, codes: Any, passed: Any) -> list[int]:
+    def _asked(self, guesses: Guesses, codes: Index, passed: Mask) -> list[int]:
         """What to ask next; what was passed over comes again when nothing else is left."""
         done = (codes >= 0) | passed
         if done.all():
@@ -280,7 +288,7 @@ class Desk:
 
     # -- what pages ask ---------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """Counts, classes and progress."""
         with self._lock:
             now, codes, passed, classes = self.now, self.codes, self.passed, self.classes
@@ -335,7 +343,7 @@ class Desk:
         found = suggest_points(self.corpus.operator, ~free, 1, P=P, strategy=strategy)
         return self.queue.hold(client, int(found[0]))
 
-    def document(self, row: int) -> dict[str, Any]:
+    def document(self, row: int) -> JsonObject:
         """Everything about one document but why."""
         with self._lock:
             guesses, classes = self.now.guesses, self.classes
@@ -353,7 +361,7 @@ class Desk:
             "guesses": [{"name": classes[k], "share": float(P[k])} for k in order if P[k] > 0],
         }
 
-    def why(self, row: int, n: int = 4) -> list[dict[str, Any]]:
+    def why(self, row: int, n: int = 4) -> list[JsonObject]:
         """The labelled documents that led to the guess, by their share in the walk's score."""
         with self._lock:
             guesses, codes, classes = self.now.guesses, self.codes, self.classes

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..blending.expectation import HELP
+
+if TYPE_CHECKING:
+    from ..blending import Blended
+    from ..estimators import LabelPropagation
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Slip:
     confidence: float
 
 
-def expectation(model: Any) -> Expectation | None:
+def expectation(model: LabelPropagation) -> Expectation | None:
     """Of a LabelPropagation fitted with a prior; None from too few labels."""
     found = None if _blended(model) is None else model.expected_accuracy()
     if found is None:
@@ -38,7 +42,7 @@ def expectation(model: Any) -> Expectation | None:
     return Expectation(int((model.codes_ >= 0).sum()), found.value, found.low, found.high)
 
 
-def slips(model: Any, most: int = 20) -> list[Slip]:
+def slips(model: LabelPropagation, most: int = 20) -> list[Slip]:
     """Given labels that are probably wrong, the surest first: when hidden, another class has most."""
     blended = _blended(model)
     if blended is None:
@@ -52,7 +56,7 @@ def slips(model: Any, most: int = 20) -> list[Slip]:
     return [Slip(int(points[i]), code[given[i]], code[instead[i]], float(confidence[i])) for i in order]
 
 
-def gain_of(model: Any, more: int) -> str | None:
+def gain_of(model: LabelPropagation, more: int) -> str | None:
     """What so many more labels would bring, from the learning curve of those there are, in one sentence."""
     curve = None if _blended(model) is None else model.learning_curve()
     if curve is None:
@@ -65,5 +69,5 @@ def gain_of(model: Any, more: int) -> str | None:
     return f"Another {more} labels would bring about {100 * doublings * curve.last_gain.value:.1f} points."
 
 
-def _blended(model: Any) -> Any:
+def _blended(model: LabelPropagation) -> Blended | None:
     return model.hidden_labels() if getattr(model, "blend_", None) is not None else None

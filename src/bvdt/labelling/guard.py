@@ -32,8 +32,8 @@ HEADERS = {
 }
 
 Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Receive = Callable[[], Awaitable[Scope]]
+Send = Callable[[Scope], Awaitable[None]]
 
 
 class RefusedError(Exception):
@@ -48,17 +48,17 @@ class RefusedError(Exception):
 class Guard:
     """ASGI middleware around the app."""
 
-    app: Any
+    app: Callable[[Scope, Receive, Send], Awaitable[None]]
     token: str
     hosts: frozenset[str]  # values of Host, port included
     codes: list[str] = field(default_factory=list)  # each is given the token for, once
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            return await self.app(scope, receive, send)  # type: ignore[no-any-return]
+            return await self.app(scope, receive, send)
         begun = False
 
-        async def sending(message: MutableMapping[str, Any]) -> None:
+        async def sending(message: Scope) -> None:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
@@ -117,7 +117,7 @@ def _bounded(receive: Receive) -> Receive:
     """The body, in time and not too much of it, whatever its head says."""
     total, ended = 0, False
 
-    async def bounded() -> MutableMapping[str, Any]:
+    async def bounded() -> Scope:
         nonlocal total, ended
         if ended:  # only whether the client has gone is of interest now
             return await receive()

@@ -10,12 +10,12 @@ labels count by what they change in the walk:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float, Index
+from .._support.sparse import Operator
 from ..walks import balance_divisor, class_distributions, solve_spread, symmetrized
 
 TOL = 1e-3  # of a column's solve
@@ -44,7 +44,7 @@ class Guesses:
 class LiveWalk:
     """Scores of label spreading that follow the labels: only the columns that changed are solved."""
 
-    op: Any
+    op: Operator
     alpha: float
     codes: Index = field(init=False)
     scores: Float = field(init=False)  # (N, k)

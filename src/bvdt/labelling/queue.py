@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .._support.arrays import Mask
 
 HOLD = 120.0  # seconds for which a document is one page's
 
@@ -28,7 +30,7 @@ class Queue:
         with self._lock:
             self._rows = list(rows)
 
-    def take(self, client: str, done: NDArray[Any]) -> int | None:
+    def take(self, client: str, done: Mask) -> int | None:
         """The page's own document if it has not been decided on, else the first that nobody has."""
         with self._lock:
             mine = self._held.get(client)

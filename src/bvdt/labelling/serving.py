@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import socket
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -90,7 +90,9 @@ def _own_addresses() -> set[str]:
 class Server:
     """Runs the app until it is told to stop."""
 
-    def __init__(self, app: Any, listening: socket.socket, token: str, host: str) -> None:
+    def __init__(
+        self, app: Callable[..., Awaitable[None]], listening: socket.socket, token: str, host: str
+    ) -> None:
         self._listening = listening
         port = listening.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ..documents.files.sessions import APPLICATION, CURRENT
 
@@ -89,7 +89,7 @@ class Store:
         if not create and not self.path.is_file():
             raise ValueError(f"{self.path} needs to be a session of bvdt label; there is no such file")
         self._lock = threading.RLock()
-        self._held: Any = None
+        self._held: IO[bytes] | None = None
         self._db = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=20)
         try:
             self._prepare(create)
@@ -148,7 +148,7 @@ class Store:
                 raise
             self._db.execute("COMMIT")
 
-    def _read(self, query: str, *values: Any) -> list[Any]:
+    def _read(self, query: str, *values: object) -> list[Any]:
         with self._lock:
             return self._db.execute(query, values).fetchall()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .._support.atomic import atomic
+from .._support.json import JsonObject
 from ..documents.files.labels import Keyed, read_labels
 from ..documents.files.write import csv_text, warn_of_formulas
 from .corpus import Corpus
@@ -21,7 +22,7 @@ CHOICE, TEXT = "label", "text"  # names in Label Studio's own configuration
 # -- out -----------------------------------------------------------------------------------------------------
 
 
-def write_export(path: Path, store: Store, tasks: Sequence[dict[str, Any]] | None = None) -> int:
+def write_export(path: Path, store: Store, tasks: Sequence[JsonObject] | None = None) -> int:
     """Write the labels to a file of that ending, whole or not at all; how many there are."""
     kind = export_format(path)
     content = exported(store, kind, tasks)
@@ -41,7 +42,7 @@ def export_format(path: Path) -> str:
     return kind
 
 
-def exported(store: Store, kind: str, tasks: Sequence[dict[str, Any]] | None = None) -> bytes:
+def exported(store: Store, kind: str, tasks: Sequence[JsonObject] | None = None) -> bytes:
     """The labels that hold now, as a file's content; ``tasks``: more documents, for Label Studio."""
     decisions = store.current()
     if kind == "csv":
@@ -58,14 +59,14 @@ def exported(store: Store, kind: str, tasks: Sequence[dict[str, Any]] | None = N
     return json.dumps([_task(d, texts) for d in decisions] + more, ensure_ascii=False, indent=1).encode()
 
 
-def _columns(decisions: Sequence[Decision]) -> dict[str, list[Any]]:
+def _columns(decisions: Sequence[Decision]) -> dict[str, list[object]]:
     labelled = [d for d in decisions if d.label is not None]
     names = ("document", "label", "who", "at", "suggested", "confidence")
     columns = {name: [getattr(d, name) for d in labelled] for name in names}
     return {"id": columns.pop("document"), **columns}
 
 
-def _parquet(columns: Mapping[str, list[Any]]) -> bytes:
+def _parquet(columns: Mapping[str, list[object]]) -> bytes:
     from ..documents.files.parquet import need_pyarrow
 
     pyarrow = need_pyarrow(Path("labels.parquet"))
@@ -78,9 +79,9 @@ def _parquet(columns: Mapping[str, list[Any]]) -> bytes:
     return out.getvalue()
 
 
-def _prodigy(d: Decision, texts: Mapping[str, str | None], classes: Sequence[str]) -> dict[str, Any]:
+def _prodigy(d: Decision, texts: Mapping[str, str | None], classes: Sequence[str]) -> JsonObject:
     """A line as Prodigy's textcat has it; ``cats`` are spaCy's."""
-    line: dict[str, Any] = {"text": texts.get(d.document) or "", "meta": {"id": d.document}}
+    line: JsonObject = {"text": texts.get(d.document) or "", "meta": {"id": d.document}}
     if d.label is not None:
         cats = {name: float(name == d.label) for name in classes}
         line |= {"label": d.label, "accept": [d.label], "cats": cats}
@@ -88,10 +89,10 @@ def _prodigy(d: Decision, texts: Mapping[str, str | None], classes: Sequence[str
     return line | {"answer": answer, "_annotator_id": d.who, "_timestamp": d.at}
 
 
-def _task(d: Decision, texts: Mapping[str, str | None]) -> dict[str, Any]:
+def _task(d: Decision, texts: Mapping[str, str | None]) -> JsonObject:
     """A task of Label Studio with what was decided, and what was suggested then."""
-    task: dict[str, Any] = {"data": {TEXT: texts.get(d.document) or "", "id": d.document}}
-    chosen: dict[str, Any] = {"result": [], "was_cancelled": True}
+    task: JsonObject = {"data": {TEXT: texts.get(d.document) or "", "id": d.document}}
+    chosen: JsonObject = {"result": [], "was_cancelled": True}
     if d.label is not None:
         chosen = {"result": [_choice(d.label)], "completed_by": {"email": d.who}}
     task["annotations"] = [chosen | {"created_at": d.at}]
@@ -100,17 +101,17 @@ def _task(d: Decision, texts: Mapping[str, str | None]) -> dict[str, Any]:
     return task
 
 
-def prediction(label: str, score: float | None) -> dict[str, Any]:
+def prediction(label: str, score: float | None) -> JsonObject:
     """Label Studio's form of a guess."""
     return {"model_version": "bvdt", "score": score, "result": [_choice(label)]}
 
 
-def task_of(name: str, text: str, label: str, score: float) -> dict[str, Any]:
+def task_of(name: str, text: str, label: str, score: float) -> JsonObject:
     """A document without a decision, with its guess."""
     return {"data": {TEXT: text, "id": name}, "predictions": [prediction(label, score)]}
 
 
-def _choice(label: str) -> dict[str, Any]:
+def _choice(label: str) -> JsonObject:
     return {"from_name": CHOICE, "to_name": TEXT, "type": "choices", "value": {"choices": [label]}}
 
 
@@ -152,7 +153,7 @@ def _known(path: Path, found: dict[str, str], ids: Mapping[str, int]) -> dict[st
     return found
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def _lines(path: Path) -> list[JsonObject]:
     with open(path, encoding="utf-8") as file:
         return [json.loads(line) for line in file if line.strip()]
 
@@ -193,9 +194,9 @@ def _by_text(texts: Sequence[str] | None, ids: Mapping[str, int]) -> dict[str, s
     return {} if texts is None else {texts[row]: name for name, row in ids.items()}
 
 
-def _name(path: Path, name: Any, text: Any, rows: Mapping[str, str]) -> str:
+def _name(path: Path, name: object, text: object, rows: Mapping[str, str]) -> str:
     if name is not None:
         return str(name)
-    if text in rows:
+    if isinstance(text, str) and text in rows:
         return rows[text]
     raise ValueError(f"{path} holds a label whose text is not among the documents: {str(text)[:60]!r}")

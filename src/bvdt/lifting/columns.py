@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from .._support.arrays import Float, Index
+from .._support.arrays import Float, Index, Integers, Mask
+from .._support.sparse import CSR
 
 MANY = 1 << 20  # features from which on it is looked whether they are used
 _RARE = 16  # features per feature in use from which on the others are left out
@@ -22,17 +22,18 @@ class Columns:
     width: int  # features there are
 
     @classmethod
-    def of(cls, X: Any) -> Columns | None:
+    def of(cls, X: CSR) -> Columns | None:
         """Of a CSR array; None where nothing is gained."""
         return None if X.shape[1] < MANY else cls.among(np.unique(X.indices), int(X.shape[1]))
 
     @classmethod
-    def among(cls, used: Any, width: int) -> Columns | None:
+    def among(cls, used: Integers, width: int) -> Columns | None:
         """From the features that occur, ascending; None where nothing is gained."""
-        used = np.asarray(used, np.intp)
-        return cls(used, width) if width >= MANY and _RARE * (len(used) + 1) < width else None
+        if width < MANY or _RARE * (len(used) + 1) >= width:
+            return None
+        return cls(np.asarray(used, np.intp), width)
 
-    def kept(self, X: Any) -> Any:  # CSR (n, width) -> CSR (n, m + 1)
+    def kept(self, X: CSR) -> CSR:  # CSR (n, width) -> CSR (n, m + 1)
         """X in the new numbers, without what lies elsewhere."""
         inside = self._is_inside(X.indices)
         before = np.concatenate([[0], np.cumsum(inside)])
@@ -40,14 +41,14 @@ class Columns:
         shape = (X.shape[0], len(self.used) + 1)
         return sparse.csr_array((X.data[inside], places, before[X.indptr]), shape=shape)
 
-    def elsewhere(self, X: Any) -> tuple[Index, Float]:
+    def elsewhere(self, X: CSR) -> tuple[Index, Float]:
         """Rows and values of what ``kept`` leaves out."""
         outside = ~self._is_inside(X.indices)
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         return rows[outside], X.data[outside]
 
-    def _is_inside(self, indices: Any) -> Any:
+    def _is_inside(self, indices: Integers) -> Mask:
         if not len(self.used):
             return np.zeros(len(indices), bool)
         places = np.minimum(np.searchsorted(self.used, indices), len(self.used) - 1)
-        return self.used[places] == indices
+        return np.asarray(self.used[places] == indices)

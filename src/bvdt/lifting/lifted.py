@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .._support import memory
-from .._support.arrays import Float
+from .._support.arrays import Chosen, Float, Index, Integers
 from .._support.running import n_threads
+from .._support.sparse import CSR, Points, PointsLike, is_sparse
 from ..divergences import BregmanDivergence, get
 from .columns import Columns
 from .points import as_points, extremes, refuse_entry
@@ -31,6 +32,7 @@ _BATCH = 1 << 19  # values handled at once: the temporaries stay small beside th
 _MIDDLE = 512  # rows that the data's middle is found on
 _PER_FEATURE = 8  # values per feature that are held while sparse data are lifted and cut, at most
 _CSR = ("data", "indices", "indptr")
+KernelArrays: TypeAlias = tuple[Any, ...]  # what ``Lifted.arrays`` gives, and the kernels' overloads take
 _FAR = 10.0  # median of a sparse column over its deviation from which on the column is centred
 
 
@@ -52,7 +54,7 @@ class Lifting:
             return self.columns.width
         return len(self.smoothing) - self.divergence.n_added
 
-    def transform(self, X: Any) -> Lifted:
+    def transform(self, X: PointsLike) -> Lifted:
         """New points, lifted as the first ones were, so that both can be mixed in d_ij."""
         given, X = X, as_points(X, minimum=1)
         points = X
@@ -70,7 +72,7 @@ class Lifting:
             lifted = _with_elsewhere(self._lift(kept, given), *self.columns.elsewhere(X))
         return lifted if apart is None else replace(lifted, u=lifted.u + apart)
 
-    def admitting(self, X: Any) -> Lifting:
+    def admitting(self, X: Points) -> Lifting:
         """The lifting under which new data can be centres, too; most need no other."""
         divergence = self.divergence.admitting(X)
         added = divergence.n_added - self.divergence.n_added
@@ -82,12 +84,12 @@ class Lifting:
         smoothing = np.append(self.smoothing, zeros)
         return replace(self, divergence=divergence, smoothing=smoothing, scale=scale, offset=offset)
 
-    def _owned(self, X: Any, points: Any) -> Any:
+    def _owned(self, X: Points, points: Points) -> Points:
         """X, or a copy where lifted points would share the user's memory: theirs never changes."""
         moved = self.offset is not None or (not self.sparse and bool(self.smoothing.any()))
         return X.copy() if not moved and _shares_memory(X, points) else X
 
-    def _lift(self, X: Any, given: Any, own: bool = False) -> Lifted:
+    def _lift(self, X: Points, given: PointsLike, own: bool = False) -> Lifted:
         """``own`` says that X may be written over."""
         _check_open_domain(X, self, given)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -106,7 +108,7 @@ class Lifted:
 
     u: Float  # (N,)
     w: Float  # (N,)
-    X: Any  # (N, d)
+    X: Any  # (N, d) Points: which of the two, ``is_sparse`` says
     H: Any  # (N, d)
     base: Float | None = None  # (d,)
     lifting: Lifting | None = None
@@ -131,10 +133,10 @@ class Lifted:
 
     @property
     def is_sparse(self) -> bool:
-        return bool(sparse.issparse(self.X))
+        return is_sparse(self.X)
 
     @property
-    def arrays(self) -> tuple[Any, ...]:
+    def arrays(self) -> KernelArrays:
         """What the kernels take first: (X, H), or (indptr, indices, X.data, H.data, d) for sparse data."""
         if not self.is_sparse:
             return self.X, self.H
@@ -146,7 +148,7 @@ class Lifted:
             self.n_features,
         )
 
-    def take(self, chosen: Any) -> Lifted:
+    def take(self, chosen: Chosen) -> Lifted:
         """Some of the points, copied."""
         X = self.X[chosen]
         H = X if self.H is self.X else self.H[chosen]
@@ -160,7 +162,7 @@ class Lifted:
         H = X if self.H is self.X else self.H[first:last]
         return Lifted(self.u[first:last], self.w[first:last], X, H, self.base, self.lifting)
 
-    def joined(self, X_new: Any) -> Lifted:
+    def joined(self, X_new: PointsLike) -> Lifted:
         """These points and new ones after them, lifted alike: nothing is learnt from the new data.
 
         Features that no point of a table of ``columns`` uses stay one feature.
@@ -185,13 +187,13 @@ class Lifted:
         base = None if self.base is None else lifting.smoothing
         return Lifted(self.u, self.w, X, H, base, lifting)
 
-    def divergences(self, rows: Any, centres: Any) -> Float:  # (n_rows, n_centres)
+    def divergences(self, rows: Chosen, centres: Chosen) -> Float:  # (n_rows, n_centres)
         """Exact divergences d_ij of chosen rows against chosen centres, never below 0."""
         inner = self.X[rows] @ self.H[centres].T
-        inner = inner.toarray() if sparse.issparse(inner) else inner
+        inner = inner.toarray() if is_sparse(inner) else inner
         return np.asarray(np.maximum(self.u[rows][:, None] + self.w[centres][None, :] - inner, 0.0))
 
-    def centres_of(self, means: Any) -> tuple[Float, Any]:  # (n, d) -> (n,), (n, d)
+    def centres_of(self, means: Points) -> tuple[Float, Points]:  # (n, d) -> (n,), (n, d)
         """w and h of points given in the coordinates of ``X``, such as means: Eq. (13)'s representatives."""
         assert self.lifting is not None
         divergence = self.lifting.divergence
@@ -207,7 +209,7 @@ class Lifted:
 
 
 def lift(
-    X: Any,
+    X: PointsLike,
     divergence: str | BregmanDivergence = "gid",
     smoothing: float | str | ArrayLike = "auto",
 ) -> Lifted:
@@ -223,10 +225,10 @@ def lift(
     divergence = get(divergence)
     given, X = X, as_points(X)
     points, columns = X, None
-    if sparse.issparse(X) and divergence.separable and np.ndim(smoothing) == 0:
+    if is_sparse(X) and divergence.separable and np.ndim(smoothing) == 0:
         columns = Columns.of(X)
         X = X if columns is None else columns.kept(X)
-    if sparse.issparse(X):  # arrays of one value per feature, and each thread's two
+    if is_sparse(X):  # arrays of one value per feature, and each thread's two
         values = X.shape[1] * (_PER_FEATURE + 2 * n_threads(None))
         memory.require(8.0 * values, f"sparse X of {X.shape[1]} features in use")
     _check_closed_domain(points, divergence, given)
@@ -234,40 +236,40 @@ def lift(
         X = _dense(X, divergence)
     divergence, X = divergence.prepare(X)
     e = resolve_smoothing(X, divergence, smoothing, points.shape[1])
-    if columns is None and sparse.issparse(X) and 3 * X.nnz > 2 * X.shape[0] * X.shape[1]:
+    if columns is None and is_sparse(X) and 3 * X.nnz > 2 * X.shape[0] * X.shape[1]:
         X = X.toarray()  # no larger than the sparse form, and centred
-    is_sparse, offset = sparse.issparse(X), None
+    offset = None
     if divergence.translation_invariant:
-        offset = _far_columns(X) if is_sparse else _middle(X)
+        offset = _far_columns(X) if is_sparse(X) else _middle(X)
     # A converted array is nobody else's: it is moved where it is, not held twice.
-    own = isinstance(given, np.ndarray) and not is_sparse and not np.may_share_memory(X, given)
-    lifting = Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse, columns)
+    own = isinstance(given, np.ndarray) and not is_sparse(X) and not np.may_share_memory(X, given)
+    lifting = Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse(X), columns)
     lifted = lifting._lift(lifting._owned(X, points), given, own)
     if not divergence.translation_invariant:
         refuse_rounding(lifted, divergence.name)
     return lifted
 
 
-def _stacked(X: Any, Y: Any) -> Any:
+def _stacked(X: Points, Y: Points) -> Points:
     """Rows of one after those of the other, in one storage."""
-    return sparse.csr_array(sparse.vstack([X, Y], format="csr")) if sparse.issparse(X) else np.vstack([X, Y])
+    return sparse.csr_array(sparse.vstack([X, Y], format="csr")) if is_sparse(X) else np.vstack([X, Y])
 
 
-def _with_zeros(X: Any, added: int) -> Any:  # (N, d) -> (N, d + added)
-    if not sparse.issparse(X):
+def _with_zeros(X: Points, added: int) -> Points:  # (N, d) -> (N, d + added)
+    if not is_sparse(X):
         return np.hstack([X, np.zeros((len(X), added))])
     return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], X.shape[1] + added))
 
 
-def _shares_memory(X: Any, points: Any) -> bool:
-    if sparse.issparse(X) != sparse.issparse(points):
+def _shares_memory(X: Points, points: Points) -> bool:
+    if is_sparse(X) != is_sparse(points):
         return False
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         return np.may_share_memory(X, points)
     return any(np.may_share_memory(getattr(X, name), getattr(points, name)) for name in _CSR)
 
 
-def _some_rows(X: Any) -> Any:
+def _some_rows(X: Points) -> Points:
     if X.shape[0] <= _MIDDLE:
         return X
     return X[np.sort(np.random.default_rng(0).choice(X.shape[0], _MIDDLE, replace=False))]
@@ -288,24 +290,24 @@ def middle_rows(n_points: int) -> NDArray[np.int64]:  # (≤ 512,)
 def lifting_from_rows(
     divergence: BregmanDivergence,
     baseline: Float,
-    is_sparse: bool,
-    rows: Any,
+    stored_sparse: bool,
+    rows: Points,
     columns: Columns | None = None,
 ) -> Lifting:
     """The map of data of which only some rows are at hand, dense ones being ``middle_rows``."""
     offset = None
     if divergence.translation_invariant:
-        offset = _far_columns(rows) if is_sparse else _middle(rows)
+        offset = _far_columns(rows) if stored_sparse else _middle(rows)
     scale = divergence.smoothing_scale(baseline)
-    return Lifting(divergence, baseline, scale, offset, is_sparse, columns)
+    return Lifting(divergence, baseline, scale, offset, stored_sparse, columns)
 
 
-def _far_columns(X: Any) -> Float | None:  # CSR (N, d) -> (d,)
+def _far_columns(X: CSR) -> Float | None:  # CSR (N, d) -> (d,)
     """The middle of each column that most rows store, far from 0 beside its spread, else 0; on some rows.
 
     None unless rows get far shorter by it: a word in every document has such a column, and costs no digits.
     """
-    some = _some_rows(X)
+    some: CSR = _some_rows(X)
     count = np.bincount(some.indices, minlength=X.shape[1])
     often = np.flatnonzero(2 * count > some.shape[0])
     if not often.size:
@@ -322,7 +324,7 @@ def _far_columns(X: Any) -> Float | None:  # CSR (N, d) -> (d,)
     return offset if np.median(length) > _FAR**2 * np.median(after) else None
 
 
-def shifted(X: Any, offset: Float) -> Any:  # CSR (N, d), (d,) -> CSR (N, d)
+def shifted(X: CSR, offset: Float) -> CSR:  # CSR (N, d), (d,) -> CSR (N, d)
     """Sparse X less the offset in every row: columns with an offset become full."""
     columns = np.flatnonzero(offset)
     n_rows = X.shape[0]
@@ -335,13 +337,14 @@ def shifted(X: Any, offset: Float) -> Any:  # CSR (N, d), (d,) -> CSR (N, d)
     return difference
 
 
-def _dense(X: Any, divergence: BregmanDivergence) -> Any:
-    if not sparse.issparse(X):
+def _dense(X: Points, divergence: BregmanDivergence) -> Float:
+    if not is_sparse(X):
         return X
     n_points, n_features = X.shape
     purpose = f"{divergence.name} on sparse X ({n_points} × {n_features}) is computed dense; it"
     memory.require(8.0 * (3 * n_points * n_features + 3 * n_features**2), purpose)
-    return X.toarray()
+    dense: Float = X.toarray()
+    return dense
 
 
 # -- the two storages --------------------------------------------------------------------------------------
@@ -380,7 +383,7 @@ def _lift_centred(X: Float, offset: Float, lifting: Lifting, own: bool) -> Lifte
     return Lifted(u, w, centred, centred, None, lifting)
 
 
-def _lift_sparse(X: Any, lifting: Lifting) -> Lifted:
+def _lift_sparse(X: CSR, lifting: Lifting) -> Lifted:
     divergence, e = lifting.divergence, lifting.smoothing
     if lifting.offset is not None:
         X = shifted(X, lifting.offset)
@@ -401,7 +404,7 @@ def _lift_sparse(X: Any, lifting: Lifting) -> Lifted:
     return Lifted(u, w, X, H, e, lifting)
 
 
-def _with_elsewhere(lifted: Lifted, rows: Any, x: Float) -> Lifted:
+def _with_elsewhere(lifted: Lifted, rows: Index, x: Float) -> Lifted:
     """The points with what they have in columns that no fitted point uses, as their last column.
 
     There every centre's h is 0, so only u takes part in divergences: it is the sum over all those entries.
@@ -422,7 +425,7 @@ def _with_elsewhere(lifted: Lifted, rows: Any, x: Float) -> Lifted:
     indptr = lifted.X.indptr + np.concatenate([[0], np.cumsum(length > 0)])
     indices = np.insert(lifted.X.indices, at, last)
 
-    def joined(values: Float, new: Float) -> Any:
+    def joined(values: Float, new: Float) -> CSR:
         return sparse.csr_array((np.insert(values, at, new), indices, indptr), shape=lifted.X.shape)
 
     X = joined(lifted.X.data, length[filled])
@@ -432,11 +435,11 @@ def _with_elsewhere(lifted: Lifted, rows: Any, x: Float) -> Lifted:
     return _check_finite(Lifted(lifted.u + added, lifted.w + own - added, X, H, lifted.base, lifting))
 
 
-def _with_data(X: Any, data: Float) -> Any:
+def _with_data(X: CSR, data: Float) -> CSR:
     return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
-def _row_batches(indptr: Any) -> Iterator[slice]:
+def _row_batches(indptr: Integers) -> Iterator[slice]:
     """Consecutive slices of rows with about _BATCH values each, at least one row."""
     n_rows, start = len(indptr) - 1, 0
     while start < n_rows:
@@ -446,7 +449,7 @@ def _row_batches(indptr: Any) -> Iterator[slice]:
         start = stop
 
 
-def _segment_sums(values: Float, starts: Any) -> Float:
+def _segment_sums(values: Float, starts: Integers) -> Float:
     """Sums of values[starts[k]:starts[k+1]]; an empty segment gives 0."""
     sums = np.zeros(len(starts) - 1)
     filled = np.flatnonzero(np.diff(starts))
@@ -458,7 +461,7 @@ def _segment_sums(values: Float, starts: Any) -> Float:
 # -- domains -----------------------------------------------------------------------------------------------
 
 
-def _check_closed_domain(X: Any, divergence: BregmanDivergence, given: Any) -> None:
+def _check_closed_domain(X: Points, divergence: BregmanDivergence, given: PointsLike) -> None:
     domain = divergence.domain
     if domain.is_everything:
         return
@@ -469,7 +472,7 @@ def _check_closed_domain(X: Any, divergence: BregmanDivergence, given: Any) -> N
         refuse_entry(X, lambda x, _: ~domain.closure_contains(x), requirement, given, hint)
 
 
-def _check_open_domain(X: Any, lifting: Lifting, given: Any) -> None:
+def _check_open_domain(X: Points, lifting: Lifting, given: PointsLike) -> None:
     """Every smoothed point strictly inside: only there has φ a gradient."""
     domain, e, scale = lifting.divergence.domain, lifting.smoothing, lifting.scale
     if domain.is_everything:

@@ -3,47 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from .._support.arrays import Float, Index, Mask
+from .._support.sparse import CSR, Points, PointsLike, Sparse, is_sparse
+
 _MOST = 1 << 24  # columns of which one array each may be made to find a wrong entry
-Offence = Callable[[Any, Any], NDArray[np.bool_]]  # (values, their columns) -> which are wrong
+Offence = Callable[[Float, Index], Mask]  # (values, their columns) -> which are wrong
 
 
-def as_points(X: Any, minimum: int = 2) -> Any:  # (N, d)
+def as_points(X: PointsLike, minimum: int = 2) -> Points:  # (N, d)
     """Validated float64 points; shares memory with X where no conversion is needed."""
     check_readable(X)
-    points = _sparse_points(X) if sparse.issparse(X) else _dense_points(X)
+    points = _sparse_points(X) if is_sparse(X) else _dense_points(X)
     if points.shape[0] < minimum:
         raise ValueError(f"X needs at least {minimum} points; it has {points.shape[0]}")
     if points.shape[1] < 1:
         raise ValueError(f"X needs at least 1 feature; its shape is {points.shape}")
-    values = points.data if sparse.issparse(points) else points
+    values = points.data if is_sparse(points) else points
     if not _is_finite(values):
         hint = " (neither NaN nor inf)"
         refuse_entry(points, lambda v, _: ~np.isfinite(v), "X needs finite values", X, hint)
     return points
 
 
-def _is_finite(values: Any) -> bool:
+def _is_finite(values: Float) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         total = values.sum()  # finite only if all values are; it may overflow where they are
     return bool(np.isfinite(total) or np.isfinite(values).all())
 
 
-def check_readable(X: Any) -> None:
+def check_readable(X: PointsLike) -> None:
     """Refuses what another library would read wrongly: masked values, a sparse structure with holes."""
-    if sparse.issparse(X):
+    if is_sparse(X):
         _check_structure(X)
     elif np.ma.is_masked(X):
-        i, j = (int(place[0]) for place in np.nonzero(np.atleast_2d(np.ma.getmaskarray(X))))
+        i, j = (int(place[0]) for place in np.nonzero(np.atleast_2d(np.ma.getmaskarray(np.ma.asarray(X)))))
         raise ValueError(f"X needs every value, none masked; X[{i}, {j}] is (X.filled(value) fills them in)")
 
 
-def _dense_points(X: Any) -> Any:
+def _dense_points(X: ArrayLike) -> Float:
     try:
         array = np.asarray(X)
     except ValueError as error:
@@ -55,7 +57,7 @@ def _dense_points(X: Any) -> Any:
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
-def _numbers_from_objects(array: Any) -> Any:
+def _numbers_from_objects(array: NDArray[np.generic]) -> Float:
     """Object arrays may hold numbers; strings, dates and complex numbers are refused."""
     if array.dtype.kind != "O":
         first = array.flat[0].item() if array.size else array.dtype
@@ -70,7 +72,7 @@ def _numbers_from_objects(array: Any) -> Any:
     return array.astype(np.float64)
 
 
-def _sparse_points(X: Any) -> Any:
+def _sparse_points(X: Sparse) -> CSR:
     if X.ndim != 2:
         raise ValueError(f"X needs 2 dimensions, points × features; its shape is {X.shape}")
     if X.dtype.kind not in "biuf":
@@ -89,7 +91,7 @@ def _sparse_points(X: Any) -> Any:
     return csr
 
 
-def _check_structure(X: Any) -> None:
+def _check_structure(X: Sparse) -> None:
     """ValueError naming the first place of X's index arrays that points outside it; O(nnz)."""
     if X.format == "coo":
         _check_coordinates(X)
@@ -97,7 +99,7 @@ def _check_structure(X: Any) -> None:
         _check_compressed(X)
 
 
-def _check_coordinates(X: Any) -> None:
+def _check_coordinates(X: Sparse) -> None:
     for axis, places in enumerate(X.coords):
         if places.dtype.kind not in "iu":
             raise ValueError(f"X needs integers as coords[{axis}]; they are {places.dtype}")
@@ -112,7 +114,7 @@ def _check_coordinates(X: Any) -> None:
             )
 
 
-def _check_compressed(X: Any) -> None:
+def _check_compressed(X: Sparse) -> None:
     height, width = X.data.shape[1:] if X.format == "bsr" and X.data.ndim == 3 else (1, 1)
     if height < 1 or width < 1 or X.shape[0] % height or X.shape[1] % width:
         raise ValueError(f"X needs blocks that fill its shape {X.shape}; its data have shape {X.data.shape}")
@@ -144,7 +146,7 @@ def _check_compressed(X: Any) -> None:
         )
 
 
-def extremes(points: Any) -> tuple[float, float]:
+def extremes(points: Points) -> tuple[float, float]:
     """Least and greatest value, counting the zeros that sparse points do not store."""
     if isinstance(points, np.ndarray):
         return float(points.min()), float(points.max())
@@ -154,7 +156,12 @@ def extremes(points: Any) -> tuple[float, float]:
 
 
 def refuse_entry(
-    points: Any, offends: Offence, requirement: str, X: Any = None, hint: str = "", columns: Any = None
+    points: Points,
+    offends: Offence,
+    requirement: str,
+    X: PointsLike | None = None,
+    hint: str = "",
+    columns: Index | None = None,
 ) -> None:
     """ValueError that names the first entry, in row-major order, that offends; nothing when none does.
 
@@ -174,13 +181,13 @@ def refuse_entry(
     raise ValueError(f"{requirement}; X[{entry[0]}, {entry[1]}] = {shown}{column}{hint}")
 
 
-def _first_dense(points: Any, offends: Offence) -> tuple[int, int] | None:
+def _first_dense(points: Float, offends: Offence) -> tuple[int, int] | None:
     bad = offends(points, np.arange(points.shape[1]))
     row, column = divmod(int(np.argmax(bad)), points.shape[1])
     return (row, column) if bad[row, column] else None
 
 
-def _first_sparse(points: Any, offends: Offence) -> tuple[int, int] | None:
+def _first_sparse(points: CSR, offends: Offence) -> tuple[int, int] | None:
     """As for dense data: an entry that is not stored is a zero."""
     n_rows, n_columns = points.shape
     if n_columns > _MOST:
@@ -197,7 +204,7 @@ def _first_sparse(points: Any, offends: Offence) -> tuple[int, int] | None:
     return row, int(np.argmax(bad))
 
 
-def _first_stored(points: Any, offends: Offence) -> tuple[int, int] | None:
+def _first_stored(points: CSR, offends: Offence) -> tuple[int, int] | None:
     """The first stored entry that offends, or else a zero of row 0: nothing of one value per column."""
     bad = offends(points.data, points.indices)
     if bad.any():

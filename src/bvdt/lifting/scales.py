@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
-from scipy import sparse
+
+from .._support.sparse import Points, is_sparse
 
 _SAMPLE = 2000  # rows
 _NEARLY_ALL = 0.9999  # of the squared distances: a hundred times as wide as all other columns together
 
 
-def warn_of_one_column(X: Any, divergence: str) -> None:
+def warn_of_one_column(X: Points, divergence: str) -> None:
     """A warning where one dense column's squared width, between its deciles, is nearly the sum of all.
 
     Of two columns it may well be, as of points along a line.
     """
-    if divergence != "squared_euclidean" or sparse.issparse(X) or len(X) < 20:
+    if divergence != "squared_euclidean" or is_sparse(X) or len(X) < 20:
         return
     low, high = np.quantile(X[:: -(-len(X) // _SAMPLE)], (0.1, 0.9), axis=0)
     squares = np.square(high - low)

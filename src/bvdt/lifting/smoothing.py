@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from .._support.arrays import Float
 from .._support.robust import ordinary_rows
+from .._support.sparse import Points, is_sparse
 from ..divergences import BregmanDivergence
 from .points import extremes
 
@@ -37,7 +37,7 @@ class Facts(Protocol):
 class DataFacts:
     """The facts of an array or a sparse matrix."""
 
-    X: Any  # (N, d)
+    X: Points  # (N, d)
     width: int | None = None  # features that X leaves out counted in
 
     @property
@@ -55,7 +55,7 @@ class DataFacts:
 
 
 def resolve_smoothing(
-    X: Any, divergence: BregmanDivergence, smoothing: float | str | ArrayLike, width: int | None = None
+    X: Points, divergence: BregmanDivergence, smoothing: float | str | ArrayLike, width: int | None = None
 ) -> Float:  # (d,)
     """The baseline of every feature; zeros for none. ``width`` counts features that X leaves out, too."""
     return smoothing_from(DataFacts(X, width), divergence, smoothing)
@@ -80,13 +80,13 @@ def smoothing_from(
     return _given(smoothing, n_features)
 
 
-def nonzero_share(X: Any, width: int | None = None) -> float:
+def nonzero_share(X: Points, width: int | None = None) -> float:
     """Share of the entries that are not zero, however X is stored, of so many columns."""
-    nonzero = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+    nonzero = X.count_nonzero() if is_sparse(X) else np.count_nonzero(X)
     return float(nonzero / (X.shape[0] * (width or X.shape[1])))
 
 
-def background(X: Any, divergence: BregmanDivergence, share: float | None = None) -> Float:  # (d,)
+def background(X: Points, divergence: BregmanDivergence, share: float | None = None) -> Float:  # (d,)
     """A share of each feature's mean: a Gamma prior on Poisson rates, which acts like idf.
 
     A feature that never occurs gets what the rarest one has; with no feature at all, the share itself.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .._support.arrays import Float, Index, Int, checked_integer
-from .._support.running import generator, n_threads
+from .._support.running import RandomState, generator, n_threads
+from .._support.sparse import PointsLike
 from ..divergences import NAMES, BregmanDivergence, get
 from ..lifting import Lifted, lift, pair_divergences
 from .differences import ENOUGH, ROUNDING
@@ -20,12 +19,12 @@ _RANKED_ALIKE = {"euclidean": "squared_euclidean", "sqeuclidean": "squared_eucli
 
 
 def audit(
-    X: Any,
-    indices: Any,
+    X: PointsLike,
+    indices: object,
     *,
     metric: str | BregmanDivergence = "squared_euclidean",
     n_rows: int = 500,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Recall:
     """Recall of neighbor lists made by any search, with its 95 % interval, in O(n_rows · N).

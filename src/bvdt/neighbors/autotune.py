@@ -7,7 +7,6 @@ every machine; where two ways lead to the recall, the one with fewer comparisons
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -137,7 +136,7 @@ def for_new_points(index: NeighborIndex | None, points: Lifted, n_jobs: int | No
     return autotuned(points, K_NEW, RECALL, 0, n_jobs).index
 
 
-def checked_recall(recall: Any) -> float:
+def checked_recall(recall: object) -> float:
     """A number above 0 and at most 1."""
     if isinstance(recall, bool) or not isinstance(recall, int | float | np.number) or not 0 < recall <= 1:
         raise ValueError(f"recall needs a number above 0 and at most 1; got {recall!r}")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._support.arrays import Float, Int, batches
+from .._support.arrays import Float, Index, Int, batches
 from ..lifting import Lifted
 
 ROUNDING = 16 * np.finfo(float).eps  # of u + w, in a divergence
@@ -16,7 +14,7 @@ ENOUGH = 1e-7  # of a divergence, that rounding may take
 _WIDEST = 512  # candidates of a row, from which on its neighbors are taken for indistinguishable
 _FEW = 0.01  # of the rows, that may be so
 
-Find = Callable[[NDArray[Any], int], tuple[Int, Float]]  # rows, width -> (n, width) ×2
+Find = Callable[[Index, int], tuple[Int, Float]]  # rows, width -> (n, width) ×2
 
 
 def rerank_by_differences(

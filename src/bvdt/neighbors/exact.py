@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from .._support.arrays import Float, Int, batches
+from .._support.arrays import Float, Int, Integers, batches
+from .._support.sparse import Points
 from ..lifting import Lifted, pair_divergences
 
 
@@ -16,8 +14,8 @@ def exact_lists(
     queries: Lifted,
     points: Lifted,
     k: int,
-    own: NDArray[Any] | None = None,
-    chosen: NDArray[Any] | None = None,
+    own: Integers | None = None,
+    chosen: Integers | None = None,
 ) -> tuple[Int, Float]:  # (n, k) ×2
     """The k nearest points of the ``chosen`` queries (all, if None), by divergence, then by index.
 
@@ -34,7 +32,7 @@ def exact_lists(
     return index, divergence
 
 
-def divergences(queries: Lifted, chosen: NDArray[Any], points: Lifted, transposed: Any) -> Float:
+def divergences(queries: Lifted, chosen: Integers, points: Lifted, transposed: Points) -> Float:
     """d of some queries from all points, whose H is given transposed."""
     inner = queries.X[chosen] @ transposed
     inner = inner.toarray() if sparse.issparse(inner) else inner

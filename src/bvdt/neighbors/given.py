@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from .._support import memory
-from .._support.arrays import Float, Index, Int
+from .._support.arrays import Float, Index, Int, Integers, Long
+from .._support.sparse import Sparse, is_sparse
 from ..lifting import check_readable
 
 _FORMS = "an integer array (N, k), a tuple (indices, distances), or a sparse matrix of distances (N, N)"
@@ -28,15 +27,15 @@ class NeighborLists:
     repeated: Index  # (r, 2) row and index of every entry that its row had before: left out
 
     @classmethod
-    def of(cls, neighbors: Any, n_points: int | None = None) -> NeighborLists:
+    def of(cls, neighbors: object, n_points: int | None = None) -> NeighborLists:
         """From index arrays, with distances or without, or a sparse graph of distances; n_points, if known.
 
         −1, or the largest value of an unsigned type, stands for nobody.
         """
         if isinstance(neighbors, NeighborLists):
             return neighbors
-        indices, distances = _arrays(neighbors)
-        indices = _checked_indices(indices, n_points)
+        raw, distances = _arrays(neighbors)
+        indices = _checked_indices(raw, n_points)
         n = len(indices)
         own = indices == np.arange(n)[:, None]
         width = own.shape[1] - bool(2 * own.any(axis=1).sum() > n)
@@ -54,9 +53,9 @@ class NeighborLists:
             raise ValueError(
                 "neighbors needs other points in its lists; they hold −1 and the points themselves"
             )
-        indices = np.where(indices < n, indices, -1)[:, :k].astype(np.int32)
-        distances = None if distances is None else _checked_distances(distances[:, :k], indices)
-        return cls(indices, distances, width, repeated)
+        found = np.where(indices < n, indices, -1)[:, :k].astype(np.int32)
+        distances = None if distances is None else _checked_distances(distances[:, :k], found)
+        return cls(found, distances, width, repeated)
 
     @property
     def n_points(self) -> int:
@@ -80,9 +79,9 @@ class NeighborLists:
         return self
 
 
-def _arrays(neighbors: Any) -> tuple[NDArray[Any], Float | None]:  # (N, k) ×2
+def _arrays(neighbors: object) -> tuple[Integers, Float | None]:  # (N, k) ×2
     """Indices, of any type, and distances as numbers."""
-    if sparse.issparse(neighbors):
+    if is_sparse(neighbors):
         return _rows_of(neighbors)
     indices, distances = (
         neighbors if isinstance(neighbors, tuple) and len(neighbors) == 2 else (neighbors, None)
@@ -107,13 +106,13 @@ def _arrays(neighbors: Any) -> tuple[NDArray[Any], Float | None]:  # (N, k) ×2
     return indices, distances.astype(np.float64)
 
 
-def _described(neighbors: Any, indices: NDArray[Any]) -> str:
+def _described(neighbors: object, indices: Integers) -> str:
     if indices.dtype.kind in "iu":
         return f"shape {indices.shape}"
     return f"{type(neighbors).__name__} of {indices.dtype}"
 
 
-def _rows_of(graph: Any) -> tuple[NDArray[Any], Float]:  # (N, k) ×2
+def _rows_of(graph: Sparse) -> tuple[Integers, Float]:  # (N, k) ×2
     """Each row's stored entries side by side, zeros among them; −1 after the last."""
     check_readable(graph)
     if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
@@ -134,7 +133,7 @@ def _rows_of(graph: Any) -> tuple[NDArray[Any], Float]:  # (N, k) ×2
     return indices, distances
 
 
-def _checked_indices(indices: NDArray[Any], n_points: int | None) -> NDArray[np.int64]:  # (N, k)
+def _checked_indices(indices: Integers, n_points: int | None) -> Long:  # (N, k)
     n = len(indices)
     if n_points is not None and n != n_points:
         raise ValueError(f"neighbors needs one list per point, {n_points}; it has {n}")
@@ -152,7 +151,7 @@ def _checked_indices(indices: NDArray[Any], n_points: int | None) -> NDArray[np.
     return np.where(nobody, -1, indices.astype(np.int64))
 
 
-def _by_index(indices: NDArray[Any], distances: Float | None) -> tuple[NDArray[Any], Float | None]:
+def _by_index(indices: Long, distances: Float | None) -> tuple[Long, Float | None]:
     """Each row's entries ascending by index; of equal ones the first given stays first."""
     order = np.argsort(indices, axis=1, kind="stable")
     there = None if distances is None else np.take_along_axis(distances, order, axis=1)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -77,7 +76,7 @@ class InvertedLists:
         arrays = (compared.X, compared.H, compared.u, compared.w, order, bounds)
         return cls(points, projection, compared, order, bounds, _core.InvertedLists(*arrays, threads), n_jobs)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Without the packed lists: a copy packs its own."""
         return self._packed, (
             self.points, self.projection, self.compared, self.order, self.bounds, self.n_jobs

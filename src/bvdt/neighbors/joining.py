@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from .._support.arrays import Float, Index, Int, batches
+from .._support.arrays import Float, Index, Int, Integers, batches
+from .._support.sparse import CSR
 from ..lifting import Lifted
 from .differences import rerank_by_differences
 from .exact import divergences, exact_lists, least
@@ -31,7 +30,7 @@ def joined_lists(
     return rerank_by_differences(lifted, lifted, lists, lifted.n_points - 1, partial(_among_all, lifted))
 
 
-def _among_all(lifted: Lifted, rows: NDArray[Any], k: int) -> tuple[Int, Float]:
+def _among_all(lifted: Lifted, rows: Integers, k: int) -> tuple[Int, Float]:
     return exact_lists(lifted, lifted, k, rows, rows)
 
 
@@ -57,7 +56,7 @@ def _compared(lifted: Lifted, limit: Float, k: int) -> tuple[tuple[Int, Float], 
     return (index, divergence), (row, centre, d)
 
 
-def _transposed(H: Any) -> Any:
+def _transposed(H: CSR) -> CSR:
     return H.T.tocsr() if sparse.issparse(H) else H.T
 
 

@@ -8,7 +8,7 @@ and the last ones late; neighbors of neighbors are these last ones.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -23,12 +23,32 @@ Read = Callable[[Index], tuple[Int, Float]]  # rows -> their lists, (m, k) ×2
 Stop = Callable[[Read, bool], bool]  # whether it is enough; True at an iteration's end
 
 
+class JoinedLists(Protocol):
+    """Candidate lists that a kernel keeps, whatever the points are."""
+
+    def link(self, threads: int) -> None:
+        """Sample forward and reverse neighbors."""
+
+    def join(self, first: int, last: int, threads: int) -> None:
+        """The local joins of places first … last − 1."""
+
+    def read(self, rows: Int, index: Int, estimate: Float, threads: int) -> None:
+        """The lists of some points, into ``index`` and ``estimate``."""
+
+
 def never(read: Read, at_end: bool) -> bool:
     return False
 
 
 def descend(
-    lists: Any, n: int, read: Read, k: int, n_iter: int, stop: Stop, n_jobs: int | None, progress: Progress
+    lists: JoinedLists,
+    n: int,
+    read: Read,
+    k: int,
+    n_iter: int,
+    stop: Stop,
+    n_jobs: int | None,
+    progress: Progress,
 ) -> tuple[Int, Float]:  # (N, k) ×2
     """Lists after at most ``n_iter`` iterations, which end when ``stop`` says that it is enough.
 
@@ -50,7 +70,7 @@ def descend(
 
 
 def _iterate(
-    lists: Any,
+    lists: JoinedLists,
     n: int,
     together: int,
     threads: int,
@@ -67,7 +87,9 @@ def _iterate(
     return False
 
 
-def read_lists(lists: Any, rows: Index, width: int, threads: int) -> tuple[Int, Float]:  # (m, width) ×2
+def read_lists(
+    lists: JoinedLists, rows: Index, width: int, threads: int
+) -> tuple[Int, Float]:  # (m, width) ×2
     """What NN-descent has found for some points, and estimates, ascending."""
     index, estimate = empty_lists(len(rows), width)
     lists.read(rows.astype(np.int32), index, estimate, threads)

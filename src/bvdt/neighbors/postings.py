@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from .._support.arrays import Float, Index, Int
 from .._support.progress import Progress
 from .._support.running import n_threads
 from ..lifting import Lifted
+from ..lifting.lifted import KernelArrays
 from ..tree import cut_into_chunks
 from .exact import empty_lists, exact_lists, reranked
 from .ground_truth import GroundTruth, Target
@@ -41,10 +41,10 @@ class PostingIndex:
 
     @classmethod
     def _filed(cls, points: Lifted, seed: int, n_jobs: int | None) -> PostingIndex:
-        arrays: tuple[Any, ...] = (*points.arrays, points.w, n_threads(n_jobs))
+        arrays: KernelArrays = (*points.arrays, points.w, n_threads(n_jobs))
         return cls(points, seed, _core.Postings(*arrays), n_jobs)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return self._filed, (self.points, self.seed, self.n_jobs)
 
     def default(self, k: int) -> SearchParams:
@@ -84,7 +84,7 @@ class PostingIndex:
         if not params.n_iter:
             return reranked(self.points, self.points, index, k, self.n_jobs)
         threads = n_threads(self.n_jobs)
-        start: tuple[Any, ...] = (*self.points.arrays, self.points.u, self.points.w, order, index)
+        start: KernelArrays = (*self.points.arrays, self.points.u, self.points.w, order, index)
         start += (params.n_forward or k, threads)
         lists = _core.SparseDescent(*start)
 
@@ -134,7 +134,7 @@ class PostingIndex:
         rng, order = np.random.default_rng(self.seed), np.empty(0, np.int32)
         for _ in range(ROUNDS):
             order, bounds = cut_into_chunks(self.points, CHUNK, rng, self.n_jobs)
-            call: tuple[Any, ...] = (*self.points.arrays, self.points.u, self.points.w, order, bounds)
+            call: KernelArrays = (*self.points.arrays, self.points.u, self.points.w, order, bounds)
             call += (index, divergence, n_threads(self.n_jobs))
             _core.compare_chunks(*call)
         return order

@@ -123,9 +123,7 @@ def transition_matrix(
             n_jobs=n_jobs,
             progress=progress,
         )
-    op = op if blocks is None else op.refine(blocks)
-    memory.give_back(lifted.n_points)
-    return op
+    return op if blocks is None else op.refine(blocks)
 
 
 def _one_tree(lifted: Lifted, tree: str | Tree, **options: Any) -> Tree:

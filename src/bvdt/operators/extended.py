@@ -15,13 +15,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from .._support import memory
-from .._support.arrays import Float, checked_integer
+from .._support.arrays import Float, Index, Numbers, checked_integer
 from ..lifting import Lifted
-from .base import RealOperator
+from .base import RealOperator, Side
 
 if TYPE_CHECKING:
     from .walk import WalkOperator
@@ -30,23 +29,18 @@ if TYPE_CHECKING:
 class ExtendedOperator(RealOperator):
     """Rows of n_new points over the N training points; each sums to 1. ``weight`` is m of ``nearest``."""
 
-    def __init__(self, operator: WalkOperator, nearest: NDArray[np.intp], weight: Float) -> None:
+    def __init__(self, operator: WalkOperator, nearest: Index, weight: Float) -> None:
         super().__init__(operator.dtype, (len(nearest), operator.shape[0]))
         self.operator, self.nearest, self.weight = operator, nearest, weight
 
-    def _apply(self, V: NDArray[Any], transpose: bool) -> NDArray[Any]:
-        m = self._weights(V)
-        if not transpose:
-            return np.asarray((1 - m) * (self.operator @ V)[self.nearest] + m * V[self.nearest])
-        to_walk = np.zeros((self.shape[1], *V.shape[1:]), np.result_type(self.dtype, V.dtype))
-        to_stay = np.zeros_like(to_walk)
+    def apply(self, V: Numbers, side: Side, out: Numbers | None = None) -> Numbers:
+        m = self.weight[:, None].astype(V.dtype)
+        if side == "forward":
+            return np.asarray((1 - m) * self.operator.apply(V, side)[self.nearest] + m * V[self.nearest])
+        to_walk, to_stay = np.zeros((2, self.shape[1], V.shape[1]), V.dtype)
         np.add.at(to_walk, self.nearest, (1 - m) * V)
         np.add.at(to_stay, self.nearest, m * V)
-        return np.asarray(self.operator.T @ to_walk + to_stay)
-
-    def _weights(self, V: NDArray[Any]) -> NDArray[Any]:
-        dtype = np.result_type(self.dtype, V.dtype)
-        return self.weight.reshape(-1, *[1] * (V.ndim - 1)).astype(dtype, copy=False)
+        return np.asarray(self.operator.apply(to_walk, side) + to_stay)
 
     def row(self, i: int) -> Float:  # (N,)
         """Row of new point i, dense."""
@@ -74,7 +68,7 @@ def extend(op: WalkOperator, X_new: Any) -> ExtendedOperator:
 
 
 @memory.telling("finding the nearest points")
-def nearest(op: WalkOperator, X_new: Any, k: int = 15) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
+def nearest(op: WalkOperator, X_new: Any, k: int = 15) -> tuple[Index, Float]:  # (n_new, k) ×2
     """The k nearest fitted points of each new one, as centers, and the divergences from them, ascending."""
     k = checked_integer(k, "k", 1, op.shape[0])
     index, divergence = op.index.search(_lifted_new(op, X_new, "nearest"), k)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 from scipy import special
 
 from .._support.arrays import Float, Int, checked_integer
@@ -17,9 +17,7 @@ from .._support.running import generator
 from ..lifting import Lifted
 from ..neighbors import NeighborIndex, Recall
 from ..tree import BUILDERS, Tree, varied
-from .links import Links
 from .near_field import NearField
-from .products import CoarsestProduct
 from .single_tree import TransitionOperator
 from .walk import WalkOperator, check_dtype
 
@@ -68,7 +66,7 @@ class ForestOperator(WalkOperator):
         self.near, self.seed, self.kind = near, seed, kind
         self.tree, self.lifted, self.n_jobs = first.tree, first.lifted, first.n_jobs
         self.bandwidth = first.bandwidth
-        self._cache: dict[str, Any] = {}
+        self._cache: dict[str, object] = {}
 
     @cached_property
     def lower_bound(self) -> float:  # type: ignore[override]  # asked for by few, so found when it is
@@ -76,7 +74,7 @@ class ForestOperator(WalkOperator):
         return float(self.weights @ bounds) if self.near is None else float(self.row_values().sum())
 
     @property
-    def members(self) -> tuple[TransitionOperator, ...]:
+    def members(self) -> tuple[TransitionOperator, ...]:  # type: ignore[override]
         return self._members
 
     @property
@@ -99,52 +97,7 @@ class ForestOperator(WalkOperator):
     def _built_index(self) -> NeighborIndex | None:
         return None if self.near is None else self.near.index
 
-    # -- the mean -----------------------------------------------------------------------------------------
-
-    def _times(self, columns: NDArray[Any], transpose: bool) -> NDArray[Any]:
-        if self.near is None:
-            return self._trees_times(columns, transpose, enumerate(self._members))
-        links = self._links
-        out = links.times(columns, "transpose" if transpose else "forward")
-        others = list(enumerate(self._members))[0 if links.far is None else 1 :]
-        if not others:
-            return out
-        far = self.near.far_share[:, None].astype(columns.dtype)
-        rest = self._trees_times(far * columns if transpose else columns, transpose, others)
-        out += rest if transpose else far * rest
-        return out
-
-    def _trees_times(
-        self, columns: NDArray[Any], transpose: bool, members: Iterable[tuple[int, TransitionOperator]]
-    ) -> NDArray[Any]:
-        """The weighted sum of some trees' products."""
-        out = np.zeros_like(columns)
-        for number, member in members:
-            part = member._times(columns, transpose)
-            part *= columns.dtype.type(self.weights[number])
-            out += part
-        return out
-
-    def _times_both(self, columns: NDArray[Any]) -> NDArray[Any]:
-        if self.near is not None and not self.near.even:
-            return super()._times_both(columns)
-        links = None if self.near is None else self._links
-        out = np.zeros_like(columns) if links is None else links.times(columns, "both")
-        far = 1.0 if self.near is None else self.near.far_share[0]
-        for number, member in enumerate(self._members):
-            if number > 0 or links is None or links.far is None:
-                part = member._times_both(columns)
-                part *= columns.dtype.type(far * self.weights[number])
-                out += part
-        return out
-
-    @property
-    def _links(self) -> Links:
-        """The near field, and the first tree where its blocks are the coarsest, in that tree's order."""
-        product = self._members[0]._product
-        far = product if isinstance(product, CoarsestProduct) else None
-        make = lambda: Links(self.near, self.tree.order, far, float(self.weights[0]), self.n_jobs)  # noqa: E731
-        return self._cached("links", make)  # type: ignore[no-any-return]
+    # -- entries ------------------------------------------------------------------------------------------
 
     def row(self, i: int) -> Float:  # (N,)
         """Row i of Q, dense."""
@@ -153,7 +106,7 @@ class ForestOperator(WalkOperator):
         if self.near is None:
             return np.asarray(row)
         row *= self.near.far_share[i]
-        columns, entries = self._links.row(i)
+        columns, entries = self.near.row(i)
         row[columns] += entries
         return np.asarray(row)
 

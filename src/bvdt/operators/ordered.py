@@ -1,131 +1,221 @@
-"""A walk with its points in the order of its first tree, for many products in a row.
+"""A walk with its points in the order of its first tree, in which neighbors are near in memory.
 
-Vectors are put in that order once, at the door, and every product then reads them from one end to the other.
+The near field and the first tree, where its blocks are the coarsest, are one pass over memory
+(``cpp/kernels/walk_product.hpp``); other trees, and refined blocks, are added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from .. import _core
-from .._support.arrays import Float, Int
+from .._support.arrays import Float, Int, Mask, Numbers
+from .._support.columns import column_dots
 from .._support.running import n_threads
-from ..tree import Tree
-from .base import RealOperator
-from .forest import ForestOperator
-from .links import Links
-from .products import CoarsestProduct
-from .single_tree import SERIAL, TransitionOperator
-from .symmetrized import SymmetrizedOperator
-from .walk import WalkOperator
+from .base import RealOperator, Recurrence, Side
+from .near_field import UNIT, NearField
+from .tree_product import CoarsestProduct, TreeProduct
 
 
 class OrderedWalk(RealOperator):
-    """Q of a walk whose trees have the coarsest blocks, points in the first tree's order."""
+    """Q = Λ·S + (1 − Λ)·Σ_t w_t·Q_t of a near field, if there is one, and trees; rows in ``order``.
 
-    def __init__(self, op: WalkOperator, links: Links, others: list[tuple[float, CoarsestProduct]]) -> None:
-        super().__init__(op.dtype, op.shape)
-        self.order, self.n_jobs = op.tree.order, op.n_jobs
-        self._links, self._others = links, others
+    See the base for what the methods do.
+    """
 
-    @property
-    def even(self) -> bool:
-        """Whether (Q + Qᵀ)/2 is one product."""
-        return self._links.even
+    order: Int
 
-    def _apply(self, V: NDArray[Any], transpose: bool) -> NDArray[Any]:
-        return self.product(V, "transpose" if transpose else "forward")
-
-    def mean_with_transpose(self, V: NDArray[Any]) -> NDArray[Any]:
-        return self.product(V, "both")
-
-    def product(
+    def __init__(
         self,
-        V: NDArray[Any],  # (N,) or (N, k)
-        direction: str,
+        near: NearField | None,
+        trees: Sequence[TreeProduct],
+        weights: Float,  # (n_trees,)
+        order: Int,  # (N,) point at each place of the first tree
+        n_jobs: int | None,
+    ) -> None:
+        super().__init__(np.dtype(np.float64), (len(order), len(order)))
+        self._near, self.order, self.n_jobs = near, order, n_jobs
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order), dtype=order.dtype)
+        self._trees, self._weights = [tree.moved(place) for tree in trees], weights
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without what is derived: a copy derives its own when it is first used."""
+        kept = ("dtype", "shape", "_near", "order", "n_jobs", "_trees", "_weights")
+        return {name: vars(self)[name] for name in kept}
+
+    def apply(self, V: Numbers, side: Side, out: Numbers | None = None) -> Numbers:
+        return self.scaled(V, side, out=out)
+
+    def scaled(
+        self,
+        V: Numbers,
+        side: Side,
+        scale: Float | None = None,
         *,
         factor: float = 1.0,
         own: float = 0.0,
-        scale: Float | None = None,
         dots: Float | None = None,
-        out: NDArray[Any] | None = None,
-    ) -> NDArray[Any]:
-        """own·V + factor·M·V, or D·M·D in the place of M with the diagonal ``scale`` of D.
+        out: Numbers | None = None,
+    ) -> Numbers:
+        if side == "mean" and not self.is_even:  # the far field's share is on one side of each
+            out = self.scaled(V, "forward", scale, factor=factor / 2, own=own, out=out)
+            out += self.scaled(V, "transpose", scale, factor=factor / 2)
+            return self._with_dots(V, out, dots)
+        out = np.empty_like(V) if out is None else out
+        far_in, far_out, share = self._far_scales(side, scale)
+        links = self._links(side)
+        links.multiply(
+            self._far(side),
+            V,
+            out,
+            near_in=scale,
+            near_out=scale,
+            near_times=factor,
+            far_in=far_in,
+            far_out=far_out,
+            far_times=factor * share * self._weights[0],
+            own=own,
+            transpose=side == "transpose",
+            dots=None if self._others else dots,
+            threads=self._threads(links, V),
+        )
+        for weight, tree in self._others:
+            part = tree.apply(_rows_times(far_in, V), side, np.empty_like(V), self.n_jobs)
+            part *= V.dtype.type(factor * share * weight)
+            out += _rows_times(far_out, part)
+        return self._with_dots(V, out, dots) if self._others else out
 
-        ``dots`` (k,) is filled with the columns' inner products of V and the result; the result is a new
-        array, or ``out``, which has V's type and shape.
-        """
-        single = np.result_type(self.dtype, V.dtype) == np.float32
-        columns = np.ascontiguousarray(V, np.float32 if single else np.float64).reshape(self.shape[0], -1)
-        out = out if out is not None and out.shape == columns.shape and out.dtype == columns.dtype else None
-        options: dict[str, Any] = {"factor": factor, "own": own, "scale": scale, "out": out}
-        if not self._others:
-            out = self._links.times(columns, direction, ordered=True, **options, dots=dots)
-            return out.reshape(V.shape)
-        out = self._links.times(columns, direction, ordered=True, **options)
-        self._add_others(columns, out, direction, factor, scale)
-        if dots is not None:
-            _core.column_dots(columns, out, dots, n_threads(self.n_jobs))
-        return out.reshape(V.shape)
+    def step(
+        self,
+        Z: Numbers,
+        out: Numbers,
+        labels: tuple[Int, Numbers],
+        alpha: float,
+        weight: float,
+        sums: Float,
+        fixed: Mask | None = None,
+        *,
+        side: Side = "forward",
+        scale: Float | None = None,
+    ) -> None:
+        if not self.one_kernel or fixed is not None:
+            return super().step(Z, out, labels, alpha, weight, sums, fixed, side=side, scale=scale)
+        links, (row, given) = self._links(side), labels
+        links.step(
+            self._far(side),
+            Z,
+            out,
+            near_times=alpha,
+            far_times=alpha * self._far_scales(side, None)[2],
+            row=row,
+            given=given,
+            by=np.ones(len(Z)) if scale is None else scale,
+            share=1 - alpha,
+            turn=weight,
+            sums=sums,
+            threads=self._threads(links, Z),
+        )
+        return None
+
+    def recurrence(self, scale: Float) -> Recurrence | None:
+        """In single precision, of which ``walks.eigenvectors`` makes polynomials."""
+        if (
+            self._near is None
+            or not self.is_even
+            or not all(isinstance(t, CoarsestProduct) for t in self._trees)
+        ):
+            return None
+        mean = self.mean_matrix
+        data = mean.data * np.repeat(scale, np.diff(mean.indptr)) * scale[mean.indices]
+        trees = [tree.mean for tree in self._trees if isinstance(tree, CoarsestProduct)]
+        share = (self._far_scales("mean", None)[2] * self._weights).astype(np.float32)
+        walk = (mean.indptr, mean.indices, data.astype(np.float32), trees, share, scale.astype(np.float32))
+
+        def recur(
+            Y: Float | None, R: Float | None, a: Float, b: Float, center: float, radius: float
+        ) -> Float:
+            none, out = np.empty((0, a.shape[1])), np.empty((len(scale), a.shape[1]))
+            start, rest = (none if V is None else np.ascontiguousarray(V) for V in (Y, R))
+            steps = np.ascontiguousarray(a, np.float32), np.ascontiguousarray(b, np.float32)
+            threads = n_threads(self.n_jobs, 2.0 * out.size * len(a))
+            _core.walk_recurrence(*walk, center, radius, *steps, start, rest, out, threads)
+            return out
+
+        return recur
+
+    # -- parts --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def is_even(self) -> bool:
+        """Whether all rows have one share of the far field, so that (Q + Qᵀ)/2 is one product."""
+        return self._near is None or self._near.is_even
 
     @property
-    def is_one_product(self) -> bool:
-        """Whether all of (Q + Qᵀ)/2 is in one kernel call."""
-        return self.even and not self._others
+    def one_kernel(self) -> bool:  # type: ignore[override]
+        return self.is_even and isinstance(self._trees[0], CoarsestProduct) and not self._others
 
-    def stepper(self, factor: float, scale: Float) -> Callable[..., None]:
-        """Steps with D·(Q + Qᵀ)/2·D; needs ``is_one_product``. See ``Links.stepper``."""
-        return self._links.stepper(factor, scale)
+    @property
+    def mean_matrix(self) -> csr_array:  # (N, N)
+        """(λS + (λS)ᵀ)/2 as a sparse matrix."""
+        mean = self._links("mean")
+        return csr_array((mean.unit * mean.weight, mean.column, mean.first), shape=self.shape)
 
-    def _add_others(
-        self, columns: NDArray[Any], out: NDArray[Any], direction: str, factor: float, scale: Float | None
-    ) -> None:
-        """out += factor·M·V of the trees but the first."""
-        near = self._links.near
-        by = np.ones(1) if scale is None else scale
-        far = np.ones(1) if near is None else near.far_share[self.order]
-        before, after = (by * far, by) if direction == "transpose" else (by, by * far)
-        source = before[:, None].astype(columns.dtype) * columns
-        after = (factor * after)[:, None].astype(columns.dtype)
-        part, threads = np.empty_like(columns), 1 if columns.size < SERIAL else n_threads(self.n_jobs)
-        for weight, product in self._others:
-            prepared = product.symmetric if direction == "both" else product.prepared
-            prepared.apply(source, part, direction == "transpose", threads)
-            part *= columns.dtype.type(weight)
-            part *= after
-            out += part
+    @property
+    def _others(self) -> list[tuple[float, TreeProduct]]:
+        """The trees that are not in the one pass, with their weights."""
+        fused = isinstance(self._trees[0], CoarsestProduct)
+        return list(zip(self._weights.tolist(), self._trees, strict=True))[fused:]
+
+    def _far(self, side: Side) -> _core.CoarsestProduct | None:
+        first = self._trees[0]
+        if not isinstance(first, CoarsestProduct):
+            return None
+        return first.mean if side == "mean" else first.prepared
+
+    def _far_scales(self, side: Side, scale: Float | None) -> tuple[Float | None, Float | None, float]:
+        """Diagonals on the right and on the left of the trees' product, and a factor: 1 − Λ and ``scale``."""
+        if self._near is None:
+            return scale, scale, 1.0
+        if self.is_even:
+            return scale, scale, float(self._near.far_share[0])
+        share = self._near.far_share[self.order]
+        share = share if scale is None else share * scale
+        return (share, scale, 1.0) if side == "transpose" else (scale, share, 1.0)
+
+    def _links(self, side: Side) -> _core.Links:
+        if side == "forward" or self._near is None:
+            return self._forward
+        return self._transposed if side == "transpose" else self._mean
+
+    @cached_property
+    def _forward(self) -> _core.Links:
+        if self._near is not None:
+            return self._near.in_order(self.order, self.n_jobs)
+        none = np.empty((len(self.order), 0), np.int32)
+        return _core.Links(none, none, UNIT, self.order, 1)
+
+    @cached_property
+    def _transposed(self) -> _core.Links:
+        return self._forward.transposed()
+
+    @cached_property
+    def _mean(self) -> _core.Links:
+        return self._forward.mean(n_threads(self.n_jobs, 8.0 * len(self._forward.column)))
+
+    def _threads(self, links: _core.Links, V: Numbers) -> int:
+        return n_threads(self.n_jobs, float((len(links.column) + len(V)) * V.shape[1]))
+
+    def _with_dots(self, V: Numbers, out: Numbers, dots: Float | None) -> Numbers:
+        if dots is not None:
+            dots[0], dots[1] = column_dots(V, out, self.n_jobs), column_dots(out, out, self.n_jobs)
+        return out
 
 
-def ordered_walk(op: Any) -> OrderedWalk | None:
-    """The walk in its first tree's order; None for anything else, and for blocks that are refined."""
-    if not isinstance(op, ForestOperator | TransitionOperator):
-        return None
-    if not all(isinstance(member._product, CoarsestProduct) for member in op.members):
-        return None
-    return OrderedWalk(op, *op._cached("ordered", lambda: _parts(op)))
-
-
-def _parts(op: ForestOperator | TransitionOperator) -> tuple[Links, list[tuple[float, CoarsestProduct]]]:
-    """The first tree with the near field, and the others with their weights, in the first one's order."""
-    if isinstance(op, TransitionOperator):
-        assert isinstance(op._product, CoarsestProduct)
-        return Links(None, op.tree.order, op._product, n_jobs=op.n_jobs), []
-    place = np.empty_like(op.tree.order)
-    place[op.tree.order] = np.arange(len(place), dtype=place.dtype)
-    others = []
-    for weight, member in zip(op.weights[1:], op.members[1:], strict=True):
-        tree = Tree.from_sizes(member.tree.size, place[member.tree.order])
-        others.append((float(weight), CoarsestProduct(tree, member._q)))
-    return op._links, others
-
-
-def in_tree_order(S: SymmetrizedOperator) -> tuple[SymmetrizedOperator, Int]:
-    """S with its points in an order that makes products fast, and that order; as it is where none does."""
-    walk = ordered_walk(S.operator)
-    if walk is None or not walk.even:
-        return S, np.arange(S.shape[0], dtype=np.int32)
-    return S.reordered(walk, walk.order), walk.order
+def _rows_times(scale: Float | None, V: Numbers) -> Numbers:
+    """diag(scale)·V."""
+    return V if scale is None else np.ascontiguousarray(scale[:, None].astype(V.dtype) * V)

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
+from scipy.sparse import csr_array
 
 from .._support import memory
-from .._support.arrays import Float
+from .._support.arrays import Float, Index, Numbers
+from .._support.columns import put_rows, take_rows
 from ..lifting import Lifted
 from ..neighbors import NeighborIndex, for_new_points
 from ..tree import Tree
-from .base import RealOperator
+from .base import RealOperator, Side
+from .ordered import OrderedWalk
 from .symmetrized import SymmetrizedOperator
 
 if TYPE_CHECKING:
     from .extended import ExtendedOperator
-    from .near_field import NearField
     from .quality import Quality
-    from .single_tree import TransitionOperator
 
 
 class WalkOperator(RealOperator):
     """Row-stochastic N×N matrix over the points of a tree, or of several: a SciPy linear operator.
 
-    A kind of walk gives ``_times``, ``row``, ``row_values``, ``members``, ``n_blocks`` and ``astype``; the
-    rest is here. Operators never change: methods return new objects.
+    A kind of walk gives ``members``, ``n_blocks``, ``row``, ``row_values``, ``astype``, ``refine`` and
+    ``add_trees``; the rest is here. Operators never change: methods return new objects.
 
     Examples
     --------
@@ -47,15 +47,6 @@ class WalkOperator(RealOperator):
     lifted: Lifted
     bandwidth: float
     lower_bound: float
-    n_jobs: int | None
-    near: NearField | None = None
-    weights: Float = np.ones(1)  # of the members
-    _cache: dict[str, Any]
-
-    @property
-    @abstractmethod
-    def members(self) -> tuple[TransitionOperator, ...]:
-        """The operators of single trees that it is made of."""
 
     @property
     @abstractmethod
@@ -82,33 +73,24 @@ class WalkOperator(RealOperator):
     def add_trees(self, n_trees: int, random_state: Any = None) -> WalkOperator:
         """A forest with that many trees more (theory: A forest)."""
 
-    @abstractmethod
-    def _times(self, columns: NDArray[Any], transpose: bool) -> NDArray[Any]:  # (N, k) -> (N, k)
-        """Q V or Qᵀ V for C-contiguous float32 or float64 columns, in their type."""
-
-    def _times_both(self, columns: NDArray[Any]) -> NDArray[Any]:  # (N, k) -> (N, k)
-        """(Q + Qᵀ)/2 V; a kind of walk that can do it in one product does."""
-        return np.asarray(self._times(columns, False) + self._times(columns, True)) / 2
-
-    def mean_with_transpose(self, V: NDArray[Any]) -> NDArray[Any]:  # (N,) or (N, k), shape kept
-        """(Q + Qᵀ)/2 V, a new array."""
-        if np.issubdtype(V.dtype, np.complexfloating):
-            return super().mean_with_transpose(V)
-        columns = np.ascontiguousarray(V, self._dtype_for(V)).reshape(self.shape[0], -1)
-        return self._times_both(columns).reshape(V.shape)
-
     # -- products -----------------------------------------------------------------------------------------
 
-    def _apply(self, v: NDArray[Any], transpose: bool) -> NDArray[Any]:  # (N,) or (N, k), shape kept
-        if np.issubdtype(v.dtype, np.complexfloating):
-            return np.asarray(self._apply(v.real, transpose) + 1j * self._apply(v.imag, transpose))
-        columns = np.ascontiguousarray(v, self._dtype_for(v)).reshape(self.shape[0], -1)
-        return self._times(columns, transpose).reshape(v.shape)
+    @property
+    def inner(self) -> OrderedWalk:
+        """The same walk with its points in the order of its first tree."""
+        trees = [member.product for member in self.members]
+        make = lambda: OrderedWalk(self.near, trees, self.weights, self.tree.order, self.n_jobs)  # noqa: E731
+        return self.cached("inner", make)
 
-    def _dtype_for(self, v: Any) -> np.dtype[Any]:
-        """Of a product with real v."""
-        dtype = np.result_type(self.dtype, np.asarray(v).dtype)
-        return np.dtype(np.float32 if dtype == np.float32 else np.float64)
+    def apply(self, V: Numbers, side: Side, out: Numbers | None = None) -> Numbers:
+        inner = self.inner
+        return put_rows(
+            inner.apply(take_rows(V, inner.order, self.n_jobs), side), inner.order, self.n_jobs, out
+        )
+
+    @property
+    def links(self) -> csr_array | None:  # type: ignore[override]  # found when it is asked for
+        return None if self.near is None else self.near.symmetric
 
     def symmetrized(self) -> SymmetrizedOperator:
         """S = D^(−1/2)·(Q + Qᵀ)/2·D^(−1/2), for eigenvectors and for label spreading (Zhou et al. 2003)."""
@@ -155,7 +137,7 @@ class WalkOperator(RealOperator):
 
         return add_points(self, X_new, bandwidth)
 
-    def nearest(self, X_new: Any, k: int = 15) -> tuple[NDArray[np.intp], Float]:  # (n_new, k) ×2
+    def nearest(self, X_new: Any, k: int = 15) -> tuple[Index, Float]:  # (n_new, k) ×2
         """The k nearest fitted points of each new point and the divergences from them, ascending.
 
         By ``index``; −1 and +∞ where fewer than k were found.
@@ -168,7 +150,7 @@ class WalkOperator(RealOperator):
     def index(self) -> NeighborIndex:
         """The points' neighbor index: the near field's, or one built and tuned when it is first needed."""
         make = lambda: for_new_points(self._built_index, self.lifted, self.n_jobs)  # noqa: E731
-        return self._cached("index", make)  # type: ignore[no-any-return]
+        return self.cached("index", make)
 
     @property
     def _built_index(self) -> NeighborIndex | None:
@@ -181,11 +163,6 @@ class WalkOperator(RealOperator):
 
         save(self, path)
 
-    def _cached(self, name: str, make: Callable[[], Any]) -> Any:
-        if name not in self._cache:
-            self._cache[name] = make()
-        return self._cache[name]
-
     def _describe(self, kind: str, *figures: str) -> str:
         lifting = self.lifted.lifting
         name = [] if lifting is None else [f"divergence={lifting.divergence.name!r}"]
@@ -193,8 +170,9 @@ class WalkOperator(RealOperator):
         return f"{kind}({', '.join(parts)}, bandwidth={self.bandwidth:.4g}, dtype={self.dtype})"
 
 
-def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+def check_dtype(dtype: DTypeLike) -> np.dtype[np.floating]:
     """float32 or float64, as a dtype."""
-    if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise ValueError(f"dtype needs float32 or float64; got {np.dtype(dtype)}")
-    return np.dtype(dtype)
+    for allowed in (np.float32, np.float64):
+        if np.dtype(dtype) == allowed:
+            return np.dtype(allowed)
+    raise ValueError(f"dtype needs float32 or float64; got {np.dtype(dtype)}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +19,7 @@ def drawn_nodes(op: TransitionOperator) -> NDArray[np.bool_]:  # (2N−1,)
     return np.asarray(op.tree.size * WHOLE >= op.tree.n_points)
 
 
-def partition_svg(op: TransitionOperator, marks: NDArray[Any] | None = None) -> str:
+def partition_svg(op: TransitionOperator, marks: NDArray[np.generic] | None = None) -> str:
     """The picture; ``marks``, if given, holds each point's class for the strip between tree and matrix."""
     width, height = TREE + STRIP + SIDE + 3 * PAD, SIDE + 2 * PAD
     left = TREE + STRIP + 2 * PAD
@@ -115,7 +113,7 @@ def _tree_path(op: TransitionOperator) -> str:
     return "".join(path)
 
 
-def _strip(op: TransitionOperator, marks: NDArray[Any]) -> str:
+def _strip(op: TransitionOperator, marks: NDArray[np.generic]) -> str:
     """The class of each row, or the most frequent one of each of 200 bands of rows."""
     in_order = marks[op.tree.order]
     bands = np.array_split(in_order, min(len(in_order), WHOLE))

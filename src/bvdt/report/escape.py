@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from typing import Any
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
 _FOR_SCRIPT = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
@@ -33,6 +32,6 @@ def beginning(value: object, n_chars: int) -> str:
     return line if len(line) <= n_chars and len(str(value)) <= 4 * n_chars else line[:n_chars].rstrip() + "…"
 
 
-def script_json(value: Any) -> str:
+def script_json(value: object) -> str:
     """JSON that is safe inside a script element: no <, >, &, nor line separators but as escapes."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_FOR_SCRIPT)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,11 +57,11 @@ def shown_points(report: Report, limit: int = MAX_POINTS) -> NDArray[np.intp]:
     return np.sort(shuffled[np.argsort(-wanted[shuffled], kind="stable")[:limit]])
 
 
-def packed_points(report: Report, order: list[str], points: NDArray[np.intp]) -> dict[str, Any]:
+def packed_points(report: Report, order: list[str], points: NDArray[np.intp]) -> dict[str, object]:
     """What map.js reads; every array has one entry a shown point."""
     assert report.coordinates is not None
     number = {label: place for place, label in enumerate(order)}
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "n": len(points),
         "xy": _base64(map_places(report.coordinates[points]), "<u2"),
         "given": _base64(report.is_given()[points], "u1"),
@@ -86,11 +86,11 @@ def packed_points(report: Report, order: list[str], points: NDArray[np.intp]) ->
     return data
 
 
-def _base64(values: NDArray[Any], dtype: str) -> str:
+def _base64(values: NDArray[np.generic], dtype: str) -> str:
     return base64.b64encode(np.ascontiguousarray(values).astype(dtype).tobytes()).decode("ascii")
 
 
-def _texts(texts: Any, points: NDArray[np.intp], n_bytes: int) -> list[str]:
+def _texts(texts: Sequence[str], points: NDArray[np.intp], n_bytes: int) -> list[str]:
     """The texts' beginnings, each within its share of the bytes whatever the script it is written in."""
     share = n_bytes // max(len(points), 1)
     starts = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from .._support.atomic import atomic
 from .extent import drawn_in
 from .palette import LIGHT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SUFFIXES = (".png", ".svg", ".pdf")
 UNLABELLED = "not labelled"
@@ -85,7 +88,7 @@ def write_scatter(
 
 
 def _name_groups(
-    axes: Any, points: NDArray[np.float64], groups: list[tuple[str, Any, NDArray[np.intp]]]
+    axes: Axes, points: NDArray[np.float64], groups: list[tuple[str, str, NDArray[np.intp]]]
 ) -> None:
     """Each coloured group's name at the medoid of its points, moved apart from names that stand there."""
     from matplotlib import patheffects
@@ -103,19 +106,27 @@ def _name_groups(
             place[1] -= step
         placed.append(place)
         text = axes.text(
-            *place, name, color=colour, fontsize=10, weight="bold", ha="center", va="center", zorder=50
+            place[0],
+            place[1],
+            name,
+            color=colour,
+            fontsize=10,
+            weight="bold",
+            ha="center",
+            va="center",
+            zorder=50,
         )
         text.set_path_effects([patheffects.withStroke(linewidth=3, foreground="white")])
 
 
-def _groups(labels: Sequence[str] | None, n_points: int) -> list[tuple[str, Any, NDArray[np.intp]]]:
+def _groups(labels: Sequence[str] | None, n_points: int) -> list[tuple[str, str, NDArray[np.intp]]]:
     """Name, colour and points of each label, the most frequent first; others and unlabelled last, grey."""
     if labels is None:
         return [("", LIGHT[0], np.arange(n_points))]
     counts = Counter(label for label in labels if label != UNLABELLED).most_common()
     place = {name: k for k, (name, _) in enumerate(counts[: len(LIGHT)])}
     code = np.array([place.get(label, -2 if label == UNLABELLED else -1) for label in labels])
-    groups: list[tuple[str, Any, NDArray[np.intp]]] = [
+    groups: list[tuple[str, str, NDArray[np.intp]]] = [
         (_legible(name), LIGHT[k], np.flatnonzero(code == k)) for name, k in place.items()
     ]
     if len(counts) > len(LIGHT):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from .._support.memory import GIB, return_large_arrays
+from .._support.memory import GIB
 from .._support.progress import Progress, stage
 from .._support.running import n_threads
 from .store import Bundle, Item, Kept, Store
@@ -120,7 +120,6 @@ class LocalExecutor:
         """
         if self.memory_limit is None:
             return
-        return_large_arrays()
         least = _LEAST_KEPT * self.memory_limit
         if n_bytes > self.memory_limit - least:
             enough = n_bytes / (1 - _LEAST_KEPT)

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _core
-from .._support.arrays import Float, Index, Int, Long
+from .._support.arrays import Float, Index, Int, Long, Numbers
 from .._support.running import n_threads
 from ..lifting import Lifted, Lifting
 from ..neighbors import IndexParams, NeighborIndex, neighbor_graph
-from ..operators import near_weights
+from ..operators import Side, near_weights
 from ..operators.near_field import SHARE, UNIT, whole_weights
 from .building import Shards
 from .executors import Executor, Place, Reference
@@ -269,7 +268,7 @@ def exchange(
     executor: Executor,
     near: ShardedNearField,
     places: Sequence[Place],
-    function: Callable[..., NDArray[Any]],
+    function: Callable[..., Numbers],
     *sources: Sequence[Reference],
 ) -> list[list[Reference]]:
     """Per shard, its halo's values, one reference per source: function(places there, …) of every source."""
@@ -283,43 +282,42 @@ def exchange(
     return out
 
 
-def send(places: Index, v: Any) -> NDArray[Any]:
+def send(places: Index, v: Any) -> Numbers:
     """What one shard gives to another's halo; v may be the first of what a call returned."""
     return np.asarray((v[0] if isinstance(v, tuple) else v)[places])
 
 
-def far_sums(v: NDArray[Any], near: Matrices) -> Float:  # (n, k) -> (k,)
+def far_sums(v: Numbers, near: Matrices) -> Float:  # (n, k) -> (k,)
     """Sums of (1 − λ)∘v, which the transpose of the far field multiplies."""
     return np.asarray((near.far[:, None] * v).sum(axis=0))
 
 
 def push_down(
     product: Product,
-    v: NDArray[Any],
-    halo: list[NDArray[Any]],
+    v: Numbers,
+    halo: list[Numbers],
     near: Matrices,
     share: float,
     above: Float,
-    direction: str,
+    side: Side,
     n_jobs: int | None,
-) -> NDArray[Any]:  # (n, k)
+) -> Numbers:  # (n, k)
     """The far field's product and the near field's."""
     far = near.far[:, None].astype(v.dtype)
-    source = v if direction == "forward" else far * v
-    out = product.times(np.ascontiguousarray(source), direction, n_jobs)
+    out = product.times(np.ascontiguousarray(v if side == "forward" else far * v), side, n_jobs)
     out *= v.dtype.type(share)
     out += above.astype(v.dtype)
-    if direction == "forward":
+    if side == "forward":
         out *= far
-    everything = np.concatenate([v, *halo])
-    if direction in ("forward", "both"):
-        out += (near.forward @ everything) * (0.5 if direction == "both" else 1.0)
-    if direction in ("transpose", "both"):
-        out += (near.transpose @ everything) * (0.5 if direction == "both" else 1.0)
+    everything, each = np.concatenate([v, *halo]), 0.5 if side == "mean" else 1.0
+    if side != "transpose":
+        out += (near.forward @ everything) * each
+    if side != "forward":
+        out += (near.transpose @ everything) * each
     return out
 
 
-def mean(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def mean(a: Numbers, b: Numbers) -> Numbers:
     return np.asarray((a + b) / 2)
 
 

@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._support import memory
-from .._support.arrays import Float, checked_integer
+from .._support.arrays import Float, Numbers, checked_integer
 from ..divergences import BregmanDivergence
 from ..lifting import Lifted
-from ..operators import ForestOperator, NearField, RealOperator, TransitionOperator, WalkOperator
+from ..operators import ForestOperator, NearField, RealOperator, Side, TransitionOperator, WalkOperator
 from ..tree import Tree
 from . import columns as column
 from . import near_field, shard
@@ -50,9 +50,9 @@ class ShardedOperator(RealOperator):
         self.products, self.solution = solve_shards(shards, self.top, self.bandwidth)
         self.places = shards.executor.places(self.products)
         near = checked_integer(near, "near", 0, n_points - 1)
-        self.near = near_field.find(shards, near) if near else None
+        self.near_field = near_field.find(shards, near) if near else None
         self.lower_bound = n_points * self.solution.log_value
-        if self.near is not None:
+        if self.near_field is not None:
             self.lower_bound = self._bound_with_near()
 
     @property
@@ -73,14 +73,14 @@ class ShardedOperator(RealOperator):
 
     # -- products -----------------------------------------------------------------------------------------
 
-    def times(self, v: Columns, direction: str = "forward", *, spent: bool = False) -> Columns:
-        """Q v, Qᵀ v ("transpose") or (Q + Qᵀ)/2 v ("both"); v takes no memory once it is ``spent``."""
-        return self.times_summed(v, self.sums(v, direction), direction, spent)
+    def times(self, v: Columns, side: Side = "forward", *, spent: bool = False) -> Columns:
+        """Q v, Qᵀ v ("transpose") or (Q + Qᵀ)/2 v ("mean"); v takes no memory once it is ``spent``."""
+        return self.times_summed(v, self.sums(v, side), side, spent)
 
-    def sums(self, v: Columns, direction: str) -> Float:  # (P, k)
+    def sums(self, v: Columns, side: Side) -> Float:  # (P, k)
         """What the shards send up for a product: the columns' sums."""
-        if self.near is not None and direction != "forward":
-            return np.stack(self.tell("product", near_field.far_sums, v.parts, self.near.matrices))
+        if self.near_field is not None and side != "forward":
+            return np.stack(self.tell("product", near_field.far_sums, v.parts, self.near_field.matrices))
         return np.stack(self.tell("product", shard.column_sums, v.parts))
 
     def tell(self, title: str, function: Any, *arguments: Sequence[Any]) -> list[Any]:
@@ -98,27 +98,25 @@ class ShardedOperator(RealOperator):
         """A function of every shard, at the shard's place: its columns stay with it."""
         return self._executor.map(title, function, *arguments, at=self.places)
 
-    def times_summed(
-        self, v: Columns, sums: Float, direction: str = "forward", spent: bool = False
-    ) -> Columns:
+    def times_summed(self, v: Columns, sums: Float, side: Side = "forward", spent: bool = False) -> Columns:
         """The product where the columns' sums are known already."""
-        above = self.solution.product(sums, direction)
+        above = self.solution.product(sums, side)
         each = self.shards.each
         shares, jobs = self.solution.shares.tolist(), each(self._executor.n_jobs)
-        if self.near is None:
-            arguments = (self.products, _taken(v, spent), shares, list(above), each(direction), jobs)
+        if self.near_field is None:
+            arguments = (self.products, _taken(v, spent), shares, list(above), each(side), jobs)
             return Columns(self.map("product", shard.push_down, *arguments), v.width, v.dtype)
-        if direction == "both" and not self.near.even:
+        if side == "mean" and not self.near_field.even:
             return self._mean_of_both(v)
-        halo = near_field.exchange(self._executor, self.near, self.places, near_field.send, v.parts)
+        halo = near_field.exchange(self._executor, self.near_field, self.places, near_field.send, v.parts)
         with_halo = (
             self.products,
             _taken(v, spent),
             halo,
-            self.near.matrices,
+            self.near_field.matrices,
             shares,
             list(above),
-            each(direction),
+            each(side),
             jobs,
         )
         return Columns(self.map("product", near_field.push_down, *with_halo), v.width, v.dtype)
@@ -129,7 +127,7 @@ class ShardedOperator(RealOperator):
         parts = self.map("product", near_field.mean, forward.parts, transpose.parts)
         return Columns(parts, v.width, v.dtype)
 
-    def columns(self, V: NDArray[Any]) -> Columns:  # (N,) or (N, k)
+    def columns(self, V: Numbers) -> Columns:  # (N,) or (N, k)
         """An array of the driver, dealt to the shards."""
         V = np.asarray(V)
         dtype = np.float32 if V.dtype == np.float32 else np.float64
@@ -137,26 +135,18 @@ class ShardedOperator(RealOperator):
             self._executor, self.shards.layout, V.astype(dtype).reshape(len(V), -1), self.places
         )
 
-    def to_array(self, v: Columns) -> NDArray[Any]:  # (N, k)
+    def to_array(self, v: Columns) -> Numbers:  # (N, k)
         """Columns on the driver, in the order of X."""
         return column.to_array(self._executor, self.shards.layout, v)
 
-    def _apply(self, V: NDArray[Any], transpose: bool) -> NDArray[Any]:
-        return self._on_driver(V, "transpose" if transpose else "forward")
-
-    def mean_with_transpose(self, V: NDArray[Any]) -> NDArray[Any]:
-        """(Q + Qᵀ)/2 V, a new array."""
-        return self._on_driver(V, "both")
-
-    def _on_driver(self, V: NDArray[Any], direction: str) -> NDArray[Any]:
-        if np.issubdtype(V.dtype, np.complexfloating):
-            return np.asarray(self._on_driver(V.real, direction) + 1j * self._on_driver(V.imag, direction))
-        return self.to_array(self.times(self.columns(V), direction)).reshape(V.shape)
+    def apply(self, V: Numbers, side: Side, out: Numbers | None = None) -> Numbers:
+        """See the base; columns are dealt to the shards and gathered."""
+        return self.to_array(self.times(self.columns(V), side))
 
     # -- on one machine -----------------------------------------------------------------------------------
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> Tree:  # type: ignore[override]  # gathered when it is asked for
         """The one tree over all points, gathered on the driver."""
         n_points = int(self.shape[0])
         if n_points > _MOST:
@@ -176,9 +166,9 @@ class ShardedOperator(RealOperator):
         """The same walk as an operator of this machine, if its points fit into the memory."""
         lifted = self._gathered_points()
         op = TransitionOperator(lifted, self.tree, bandwidth=self.bandwidth)
-        if self.near is None:
+        if self.near_field is None:
             return op
-        field = near_field.gathered(self.shards, self.near)
+        field = near_field.gathered(self.shards, self.near_field)
         return ForestOperator((op,), near=NearField(*field))
 
     def _gathered_points(self) -> Lifted:
@@ -191,14 +181,14 @@ class ShardedOperator(RealOperator):
         return self.shards.lifting.transform(X[place])
 
     def _bound_with_near(self) -> float:
-        assert self.near is not None
+        assert self.near_field is not None
         each = self.shards.each
         above = self.solution.row_values(self.bandwidth).tolist()
         told = self._gather(
             near_field.bound,
             self.shards.grown,
             self.products,
-            self.near.matrices,
+            self.near_field.matrices,
             self.solution.shares.tolist(),
             above,
             each(self.bandwidth),
@@ -207,7 +197,7 @@ class ShardedOperator(RealOperator):
         return float(sum(told))
 
     def __repr__(self) -> str:
-        near = "" if self.near is None else f", near={self.near.k}"
+        near = "" if self.near_field is None else f", near={self.near_field.k}"
         kind, name = type(self).__name__, self.shards.lifting.divergence.name
         return (
             f"{kind}(n_points={self.shape[0]}, n_shards={self.n_shards}, n_blocks={self.n_blocks}"

@@ -9,16 +9,12 @@ Shard by shard: ``grow`` joins the pieces, lifts them and builds the shard's own
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from .. import _core
-from .._support.arrays import Float, Index, Int, Long
-from .._support.running import n_threads
+from .._support.arrays import Float, Index, Int, Long, Numbers
 from ..blocks import (
     BlockPartition,
     Curve,
@@ -29,14 +25,12 @@ from ..blocks import (
     optimum,
 )
 from ..lifting import Lifted, Lifting, row_hashes
+from ..operators import CoarsestProduct, Side
 from ..tree import Tree, ward_tree
 from .regions import Plan, Regions
 from .sizing import Sized, n_bytes
 from .survey import rows_from, slab_points
 from .top import Sums
-
-_SUBTREE, _BUCKET = 256, 32_768  # as in operators/products.py
-
 
 # -- slabs --------------------------------------------------------------------------------------------------
 
@@ -197,21 +191,8 @@ def curve_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Product(Sized):
+class Product(CoarsestProduct):
     """Q of the shard alone, ready for products; a copy in another place prepares its own."""
-
-    size: Int  # (2n−1,)
-    order: Int  # (n,)
-    q: Float  # (2n−2,)
-
-    @cached_property
-    def forward(self) -> _core.CoarsestProduct:
-        return _core.CoarsestProduct(self.size, self.order, self.q, _SUBTREE, _BUCKET)
-
-    @cached_property
-    def both(self) -> _core.CoarsestProduct:
-        """(Q + Qᵀ)/2."""
-        return self.forward.symmetric()
 
     @property
     def more_bytes(self) -> int:
@@ -221,16 +202,8 @@ class Product(Sized):
     def __sizeof__(self) -> int:
         return n_bytes([self.size, self.order, self.q]) + self.more_bytes
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: self.__dict__[name] for name in ("size", "order", "q")}
-
-    def times(self, v: NDArray[Any], direction: str, n_jobs: int | None) -> NDArray[Any]:  # (n, k)
-        if len(v) == 1:
-            return np.zeros_like(v)
-        out = np.empty_like(v)
-        kernel = self.both if direction == "both" else self.forward
-        kernel.apply(v, out, direction == "transpose", n_threads(n_jobs))
-        return out
+    def times(self, v: Numbers, side: Side, n_jobs: int | None) -> Numbers:  # (n, k)
+        return np.zeros_like(v) if len(v) == 1 else self.apply(v, side, np.empty_like(v), n_jobs)
 
 
 def solve(grown: Grown, bandwidth: float, n_jobs: int | None) -> tuple[Product, float]:
@@ -263,37 +236,37 @@ def leaves(home: Home, grown: Grown) -> tuple[Int, Long]:  # (2n−1,), (n,)
 # -- columns ------------------------------------------------------------------------------------------------
 
 
-def column_sums(v: NDArray[Any]) -> Float:  # (n, k) -> (k,)
+def column_sums(v: Numbers) -> Float:  # (n, k) -> (k,)
     """Up: v(A) of the shard's root."""
     return np.asarray(v.sum(axis=0, dtype=np.float64))
 
 
 def push_down(
-    product: Product, v: NDArray[Any], share: float, above: Float, direction: str, n_jobs: int | None
-) -> NDArray[Any]:  # (n, k)
+    product: Product, v: Numbers, share: float, above: Float, side: Side, n_jobs: int | None
+) -> Numbers:  # (n, k)
     """Down: σ_p·(Q_p v) and what the blocks above add to each point."""
-    out = product.times(np.ascontiguousarray(v), direction, n_jobs)
+    out = product.times(np.ascontiguousarray(v), side, n_jobs)
     out *= v.dtype.type(share)
     out += above.astype(v.dtype)
     return out
 
 
-def cut(v: NDArray[Any], places: list[Index]) -> tuple[NDArray[Any], ...]:
+def cut(v: Numbers, places: list[Index]) -> tuple[Numbers, ...]:
     """Rows of a slab's columns by shard."""
     return tuple(v[rows] for rows in places)
 
 
-def deal_columns(v: Any, where: Int) -> tuple[NDArray[Any], ...]:
+def deal_columns(v: Any, where: Int) -> tuple[Numbers, ...]:
     """A slab's columns in pieces, one per shard that gets any."""
     v = np.asarray(v)
     return cut(v, pieces_of(where))
 
 
-def join(pieces: list[NDArray[Any]]) -> NDArray[Any]:
+def join(pieces: list[Numbers]) -> Numbers:
     return np.ascontiguousarray(np.concatenate(pieces))
 
 
-def collect(where: Int, pieces: list[NDArray[Any]], template: NDArray[Any]) -> NDArray[Any]:
+def collect(where: Int, pieces: list[Numbers], template: Numbers) -> Numbers:
     """A slab's columns from the shards' pieces, in its order; ``template`` is for a slab of no rows."""
     if not pieces:
         return template
@@ -303,6 +276,6 @@ def collect(where: Int, pieces: list[NDArray[Any]], template: NDArray[Any]) -> N
     return out
 
 
-def rows_between(v: NDArray[Any], first: int, last: int) -> NDArray[Any]:
+def rows_between(v: Numbers, first: int, last: int) -> Numbers:
     """What a shard's columns hold of one slab: a range, since its rows ascend."""
     return v[first:last]

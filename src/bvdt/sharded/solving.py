@@ -1,144 +1,194 @@
-"""(I − α·S)·F = (1 − α)·Y⁰ over shards by conjugate gradients, two calls per shard and step.
+"""Columns that stay where the points are, for the solvers of ``bvdt.solvers``: one call per shard and step.
 
-The textbook's step needs two sums over all points, one after the other: ⟨P, A·P⟩ for the length, then the
-new residual's square for the next direction. With ⟨R, A·P⟩ and ⟨A·P, A·P⟩ told beside the first, the new
-square is known before the residual is, and residual, solution and direction move in one call:
-
-    ‖R − λ·A·P‖² = ‖R‖² − 2λ·⟨R, A·P⟩ + λ²·‖A·P‖²
-
-It serves for the direction only; when to stop is decided by the residual's own square.
+Of a step the driver learns sums over the columns, and what the next product needs. Every call returns its
+columns and what it reports of them as one tuple, which the next call reads; the driver picks the report.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._support.arrays import Float
+from .._support.arrays import Float, Numbers
+from ..solvers import conjugate_gradients
 from .columns import Columns
 from .executors import Reference, Spent
-from .symmetrized import Ascent, Own, Sent, Symmetrized, ascent, descent, moving
+from .near_field import Matrices
+from .symmetrized import Ascent, Own, Sent, View, ascent, descent, moving
 
-State = tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], "Told"]  # solution, residual, direction
-
-
-class Told(NamedTuple):
-    """What a shard tells before a product."""
-
-    residual: Float  # (k,) squares
-    wanted: Float  # (k,) squares of the right-hand side
-    up: Ascent  # of the direction
+State = tuple[tuple[Numbers, ...], "Report"]  # columns, the last of which is multiplied next
 
 
-class Curvature(NamedTuple):
-    """What a shard tells after a product, inner products (k,)."""
+class Report(NamedTuple):
+    """What a shard reports of a step."""
 
-    along: Float  # ⟨P, A·P⟩
-    residual: Float  # ⟨R, A·P⟩
-    square: Float  # ⟨A·P, A·P⟩
-
-
-def solve(
-    S: Symmetrized,
-    Y0: Columns,
-    alpha: float,
-    tol: float,
-    max_products: int,
-    start: tuple[list[Reference], list[Ascent]] | None,
-) -> tuple[Spent, list[Ascent], int]:
-    """F ≥ 0 with what its product needs, and the products it took; theory and stops of ``solve_spread``."""
-    state, told, products = _begun(S, Y0, alpha, start)
-    rho, stop = _total(told, "residual"), tol**2 * _total(told, "wanted")
-    while products < max_products and (rho > stop).any():
-        state, rho, told = _advanced(S, state, told, rho, stop, alpha)
-        products += 1
-    done = Spent(S.op.map("propagation", finished, state, S.own, S.near))
-    return done, S.op.told(done, 1), products
+    sums: Float  # (3, k) as in ``Spreading``; (2, k) ‖R‖² and ‖B‖² of conjugate gradients
+    up: Ascent  # for the next product
+    changed: bool = True  # whether an entry changed by more than asked for
 
 
-def _begun(
-    S: Symmetrized, Y0: Columns, alpha: float, start: tuple[list[Reference], list[Ascent]] | None
-) -> tuple[Spent, list[Told], int]:
-    each = S.op.shards.each
-    if start is None:
-        state = S.op.map("propagation", begun, Y0.parts, S.own, S.near, each(alpha))
-    else:
-        F, ascents = start
-        given = (F, Y0.parts, S.held(F), S.sent(ascents), each(alpha))
-        state = S.op.map("propagation", begun_from, *given)
-    return Spent(state), S.op.told(state, 1), int(start is not None)
+class ShardedSpreading:
+    """See ``bvdt.solvers.Spreading``; F ← α·M·F + (1 − α)·Y⁰ with M the view.
+
+    ``first``: the share of Y⁰ to begin with, 1 − α if None. ``changed``: whether the last step changed an
+    entry by more than ``entry_tol``, and by more than its rounding.
+    """
+
+    def __init__(
+        self, M: View, Y0: Columns, alpha: float, first: float | None = None, entry_tol: float = 0.0
+    ) -> None:
+        self._M, self._Y0, self.alpha, self._entry_tol = M, Y0, alpha, entry_tol
+        self.products, self.changed = 0, True
+        each = M.op.shards.each
+        share = 1 - alpha if first is None else first
+        self._take(M.map(begun, Y0.parts, M.own, M.near, each(share)))
+        self.right = (1 - alpha) ** 2 * self.sums[2]
+
+    def _take(self, state: list[Reference]) -> None:
+        self._state = Spent(state)
+        reports: list[Report] = self._M.op.told(self._state, 1)
+        self._up = [report.up for report in reports]
+        self.sums: Float = np.sum([report.sums for report in reports], axis=0)
+        self.changed = any(report.changed for report in reports)
+
+    def step(self, weight: float) -> None:
+        M, each = self._M, self._M.op.shards.each
+        ways = M.held(self._state), M.sent(self._up)
+        numbers = each(self.alpha), each(weight), each(self._entry_tol)
+        self._take(M.map(stepped, self._state, self._Y0.parts, *ways, *numbers))
+        self.products += 1
+
+    def clip(self) -> None:
+        sums = self.sums
+        self._take(self._M.map(clipped, self._state, self._M.own, self._M.near))
+        self.sums = sums
+
+    def solve(self, tol: float, max_products: int) -> None:
+        system = _System(self._M, self._Y0, self.alpha, self._state if self.products else None, self._up)
+        self.products += system.products
+        residual, right = system.squares
+        self.products += conjugate_gradients(system, residual, tol**2 * right, max_products - system.products)
+        self._take(self._M.map(solution, system.state, self._M.own, self._M.near))
+
+    def scores(self) -> Columns:
+        """F."""
+        return Columns(self._M.map(moving, self._state), self._Y0.width, self._Y0.dtype)
 
 
-def _advanced(
-    S: Symmetrized, state: Spent, told: list[Told], rho: Float, stop: Float, alpha: float
-) -> tuple[Spent, Float, list[Told]]:
-    each = S.op.shards.each
-    up = [t.up for t in told]
-    curve = Spent(S.op.map("propagation", curved, list(state), S.held(state), S.sent(up), each(alpha)))
-    shapes = S.op.told(curve, 1)
-    along, residual, square = (_total(shapes, name) for name in Curvature._fields)
-    going = rho > stop
-    length = np.where(going, _ratio(rho, along), 0.0)
-    new = np.maximum(rho - 2 * length * residual + length**2 * square, 0.0)
-    turn = np.where(going, _ratio(new, rho), 0.0)
-    moved = (state, curve, each(length), each(turn), S.own, S.near)
-    state = Spent(S.op.map("propagation", advanced, *moved))
-    told = S.op.told(state, 1)
-    return state, _total(told, "residual"), told
+class _System:
+    """See ``bvdt.solvers.System``; (I − α·M)·F = (1 − α)·Y⁰."""
 
+    def __init__(self, M: View, Y0: Columns, alpha: float, start: Spent | None, up: list[Ascent]) -> None:
+        self._M, self._alpha, self.products = M, alpha, int(start is not None)
+        each = M.op.shards.each
+        if start is None:
+            self._take(M.map(first_residual, Y0.parts, M.own, M.near, each(alpha)))
+        else:
+            self._take(M.map(residual_from, start, Y0.parts, M.held(start), M.sent(up), each(alpha)))
 
-def _total(told: list[Any], name: str) -> Float:  # (k,)
-    return np.asarray(np.sum([getattr(t, name) for t in told], axis=0))
+    def _take(self, state: list[Reference]) -> None:
+        self.state = Spent(state)
+        reports: list[Report] = self._M.op.told(self.state, 1)
+        self._up = [report.up for report in reports]
+        self.squares: Float = np.sum([report.sums for report in reports], axis=0)
 
+    def product(self) -> tuple[Float, Float]:
+        M = self._M
+        ways = M.held(self.state), M.sent(self._up), M.op.shards.each(self._alpha)
+        self._image = Spent(M.map(curved, list(self.state), *ways))
+        along, square = np.sum(M.op.told(self._image, 1), axis=0)
+        return along, square
 
-def _ratio(a: Float, b: Float) -> Float:
-    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)
+    def advance(self, length: Float, turn: Float) -> Float:
+        each = self._M.op.shards.each
+        given = (self.state, self._image, each(length), each(turn), self._M.own, self._M.near)
+        self._take(self._M.map(advanced, *given))
+        return np.asarray(self.squares[0])
 
 
 # -- on shards ----------------------------------------------------------------------------------------------
 
 
-def begun(Y0: NDArray[Any], own: Own, near: Any, alpha: float) -> State:
-    """F = 0."""
+def begun(Y0: Numbers, own: Own, near: Matrices | None, share: float) -> State:
+    """F = share·Y⁰, and the squares of Y⁰."""
+    F = Y0 * Y0.dtype.type(share)
+    sums = np.stack([np.zeros(Y0.shape[1])] * 2 + [squares(Y0, Y0)])
+    return (np.zeros_like(F), F), Report(sums, ascent(F, own, near))
+
+
+def stepped(
+    state: State, Y0: Numbers, held: list[object], sent: Sent, alpha: float, weight: float, entry_tol: float
+) -> State:
+    """ω·G + (1 − ω)·F_before, G = α·M·F + (1 − α)·Y⁰."""
+    before, F = state[0]
+    G = descent(state, held, sent)
+    G *= G.dtype.type(alpha)
+    G += G.dtype.type(1 - alpha) * Y0
+    R = G - F
+    size, change = np.abs(G), np.abs(R)
+    sums = np.stack([change.sum(axis=0, dtype=float), size.sum(axis=0, dtype=float), squares(R, R)])
+    changed = bool(np.any(change > np.maximum(entry_tol, 2 * np.finfo(G.dtype).eps * size)))
+    if weight != 1.0:
+        G *= G.dtype.type(weight)
+        G += G.dtype.type(1 - weight) * before
+    return (F, G), Report(sums, _ascent(G, held), changed)
+
+
+def clipped(state: State, own: Own, near: Matrices | None) -> State:
+    """Without scores below 0."""
+    before, F = state[0]
+    F = np.maximum(F, 0)
+    return (before, F), Report(state[1].sums, ascent(F, own, near))
+
+
+def first_residual(Y0: Numbers, own: Own, near: Matrices | None, alpha: float) -> State:
+    """(F, R, P) at F = 0."""
     B = Y0 * Y0.dtype.type(1 - alpha)
-    squares = dots(B, B)
-    return (np.zeros_like(B), B, B), Told(squares, squares, ascent(B, own, near))
+    return (np.zeros_like(B), B, B), Report(np.stack([squares(B, B)] * 2), ascent(B, own, near))
 
 
-def begun_from(given: Any, Y0: NDArray[Any], held: list[Any], sent: Sent, alpha: float) -> State:
-    """From a solution of before, which costs a product."""
-    F, B = moving(given), Y0 * Y0.dtype.type(1 - alpha)
-    R = B - (F - F.dtype.type(alpha) * descent(given, held, sent))
-    return (F, R, R), Told(dots(R, R), dots(B, B), ascent(R, held[0], held[2]))
+def residual_from(state: State, Y0: Numbers, held: list[object], sent: Sent, alpha: float) -> State:
+    """(F, R, P) at an earlier solution, which costs a product."""
+    F, B = moving(state), Y0 * Y0.dtype.type(1 - alpha)
+    R = B - (F - F.dtype.type(alpha) * descent(state, held, sent))
+    return (F, R, R), Report(np.stack([squares(R, R), squares(B, B)]), _ascent(R, held))
 
 
-def curved(state: State, held: list[Any], sent: Sent, alpha: float) -> tuple[NDArray[Any], Curvature]:
-    """A·P = (I − α·S)·P."""
-    _, R, P = state[0]
+def curved(state: State, held: list[object], sent: Sent, alpha: float) -> tuple[Numbers, Float]:
+    """A·P = (I − α·M)·P, ⟨P, A·P⟩ and ‖A·P‖²."""
+    P = moving(state)
     AP = descent(state, held, sent)
     AP *= P.dtype.type(-alpha)
     AP += P
-    return AP, Curvature(dots(P, AP), dots(R, AP), dots(AP, AP))
+    return AP, np.stack([squares(P, AP), squares(AP, AP)])
 
 
 def advanced(
-    state: State, curve: tuple[NDArray[Any], Curvature], length: Float, turn: Float, own: Own, near: Any
+    state: State, image: tuple[Numbers, Float], length: Float, turn: Float, own: Own, near: Matrices | None
 ) -> State:
     """One step on, and the next direction."""
-    (F, R, P), AP = state[0], curve[0]
+    (F, R, P), AP = state[0], image[0]
     F = F + P * length.astype(P.dtype)
     R = R - AP * length.astype(P.dtype)
     P = R + P * turn.astype(P.dtype)
-    return (F, R, P), Told(dots(R, R), state[1].wanted, ascent(P, own, near))
+    return (F, R, P), Report(np.stack([squares(R, R), state[1].sums[1]]), ascent(P, own, near))
 
 
-def finished(state: State, own: Own, near: Any) -> tuple[NDArray[Any], Ascent]:
-    """F, without rounding's negative values."""
-    F = np.maximum(state[0][0], 0.0)
-    return F, ascent(F, own, near)
+def solution(state: State, own: Own, near: Matrices | None) -> State:
+    """F of conjugate gradients, with which steps go on."""
+    F = state[0][0]
+    none = np.zeros((3, F.shape[1]))
+    return (F, F), Report(none, ascent(F, own, near))
 
 
-def dots(A: NDArray[Any], B: NDArray[Any]) -> Float:  # (n, k) ×2 -> (k,)
+def _ascent(V: Numbers, held: list[object]) -> Ascent:
+    own, near = held[0], held[2]
+    assert isinstance(own, Own)
+    assert near is None or isinstance(near, Matrices)
+    return ascent(V, own, near)
+
+
+def squares(A: Numbers, B: Numbers) -> Float:  # (n, k) ×2 -> (k,)
+    """Inner products of the columns."""
     return np.asarray(np.einsum("ij,ij->j", A, B, dtype=np.float64))

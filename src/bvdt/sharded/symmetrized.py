@@ -1,20 +1,20 @@
-"""The symmetrised walk S over shards (theory: The symmetrised walk), one call per shard and product.
+"""Products over shards in two halves, of the walk and of the symmetrised walk (theory: The symmetrised walk).
 
-A product S·V comes in two halves. The call that makes V tells its ``Ascent``, what the driver needs of
-D^(−½)·V; the call that uses S·V makes it by ``descent`` from what the driver has made of that. So a step of a
-method takes one call per shard, whatever it does before and after the product.
+The call that makes V reports its ``Ascent``, what the driver needs of D·V; the call that uses D·M·D·V makes
+it by ``descent`` from what the driver has made of that. So a step of a solver takes one call per shard,
+whatever it does before and after the product.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._support.arrays import Float, Index
+from .._support.arrays import Float, Index, Numbers
+from ..operators import Side
 from ..operators.symmetrized import ISOLATED
 from . import near_field, shard
 from .columns import Columns
@@ -25,42 +25,73 @@ from .sizing import Sized
 
 @dataclass(frozen=True, eq=False)
 class Own(Sized):
-    """What a shard holds of S besides its part of Q."""
+    """What a shard holds of a view besides its part of Q."""
 
-    scale: Float  # (n, 1) D^(−½), 0 for isolated points
+    scale: Float | None  # (n, 1) of D, 0 for isolated points; None for ones
     isolated: Index
 
 
 class Ascent(NamedTuple):
-    """What a shard tells of D^(−½)·V."""
+    """What a shard reports of D·V."""
 
     sums: Float  # (k,)
     far: Float  # (k,) weighed by the rows' shares of the far field
 
 
 class Sent(NamedTuple):
-    """What the driver sends to a shard for its part of S·V."""
+    """What the driver sends to a shard for its part of a product: the mean of those by each side."""
 
-    forward: Float  # (k,) what the blocks above add
-    transpose: Float  # (k,)
-    both: Float | None  # (k,) their mean, where all rows have one share of the far field
+    above: dict[Side, Float]  # (k,) by side: what the blocks above add
     share: float
     n_jobs: int | None
 
 
-class Symmetrized:
+class View:
+    """Q of an operator over shards, as solvers take it; a subclass may scale it."""
+
+    sides: tuple[Side, ...] = ("forward",)
+
+    def __init__(self, op: ShardedOperator) -> None:
+        self.op = op
+        self.near: list[Reference] = op.shards.each(None) if op.near_field is None else op.near_field.matrices
+        self.own: list[Reference] = op.shards.each(Own(None, np.empty(0, np.intp)))
+
+    def map(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Reference]:
+        return self.op.map("propagation", function, *arguments)
+
+    def held(self, V: Sequence[Reference]) -> list[list[Any]]:
+        """Per shard, references to what ``descent`` reads there: also the halo of V."""
+        op, halo = self.op, self.op.shards.each([])
+        if op.near_field is not None:
+            executor = op.shards.executor
+            halo = near_field.exchange(executor, op.near_field, op.places, send_scaled, V, self.own)
+        return [list(parts) for parts in zip(self.own, op.products, self.near, halo, strict=True)]
+
+    def sent(self, reports: Sequence[Ascent]) -> list[Sent]:
+        """Per shard, what the driver makes of all ascents."""
+        solution = self.op.solution
+        sums, far = np.stack([t.sums for t in reports]), np.stack([t.far for t in reports])
+        above = {side: solution.product(sums if side == "forward" else far, side) for side in self.sides}
+        n_jobs = self.op.shards.executor.n_jobs
+        return [
+            Sent({side: values[p] for side, values in above.items()}, share, n_jobs)
+            for p, share in enumerate(solution.shares.tolist())
+        ]
+
+
+class Symmetrized(View):
     """S of an operator over shards."""
 
     def __init__(self, op: ShardedOperator) -> None:
-        self.op, self.executor = op, op.shards.executor
-        self.near: list[Reference] = op.shards.each(None) if op.near is None else op.near.matrices
+        super().__init__(op)
+        # Where rows have different shares of the far field, the mean is of two products.
+        self.sides = ("mean",) if op.near_field is None or op.near_field.even else ("forward", "transpose")
         kept, self._rounds = _ones(op), 0
-        degrees = op.times(kept, "both")
-        low = op.tell("propagation", any_low, degrees.parts)
-        if any(low):
+        degrees = op.times(kept, "mean")
+        if any(op.tell("propagation", any_low, degrees.parts)):
             kept = self._without_isolated(kept)
-            degrees = op.times(kept, "both")
-        self.own = op.map("propagation", scaled_by, degrees.parts, kept.parts)
+            degrees = op.times(kept, "mean")
+        self.own = self.map(scaled_by, degrees.parts, kept.parts)
 
     def _without_isolated(self, kept: Columns) -> Columns:
         """1 for the points that something leads to, again without those that only the others led to."""
@@ -80,25 +111,6 @@ class Symmetrized:
             given = (F.parts, QF.parts, Y0.parts, self.own, each(alpha))
             F = Columns(op.map("propagation", by_own_rows, *given), F.width, F.dtype)
         return F
-
-    def held(self, V: Sequence[Reference]) -> list[list[Any]]:
-        """Per shard, references to what ``descent`` reads there: also the halo of V."""
-        op, halo = self.op, self.op.shards.each([])
-        if op.near is not None:
-            halo = near_field.exchange(self.executor, op.near, op.places, send_scaled, V, self.own)
-        return [list(parts) for parts in zip(self.own, op.products, self.near, halo, strict=True)]
-
-    def sent(self, told: Sequence[Ascent]) -> list[Sent]:
-        """Per shard, what the driver makes of all ascents."""
-        solution, op = self.op.solution, self.op
-        sums, far = np.stack([t.sums for t in told]), np.stack([t.far for t in told])
-        forward, transpose = solution.product(sums, "forward"), solution.product(far, "transpose")
-        both = solution.product(far, "both") if op.near is None or op.near.even else None
-        shares, n_jobs = solution.shares.tolist(), self.executor.n_jobs
-        return [
-            Sent(forward[p], transpose[p], None if both is None else both[p], share, n_jobs)
-            for p, share in enumerate(shares)
-        ]
 
 
 def _ones(op: ShardedOperator) -> Columns:
@@ -134,58 +146,47 @@ def scaled_by(degrees: Float, kept: Float) -> Own:
     return Own(scale, np.flatnonzero(kept[:, 0] == 0))
 
 
-def by_own_rows(F: NDArray[Any], QF: NDArray[Any], Y0: NDArray[Any], own: Own, alpha: float) -> NDArray[Any]:
+def by_own_rows(F: Numbers, QF: Numbers, Y0: Numbers, own: Own, alpha: float) -> Numbers:
     """α·Q·F + (1 − α)·Y⁰ in the rows of isolated points."""
     F = F.copy()
     F[own.isolated] = alpha * QF[own.isolated] + (1 - alpha) * Y0[own.isolated]
     return F
 
 
-def moving(given: Any) -> NDArray[Any]:
+def moving(given: Any) -> Numbers:
     """The columns to be multiplied: an array, or the last of what a call returned first."""
     columns = given[0] if isinstance(given, tuple) else given
     return np.asarray(columns[-1] if isinstance(columns, tuple) else columns)
 
 
-def scaled(V: NDArray[Any], own: Own) -> NDArray[Any]:
-    """D^(−½)·V."""
-    return np.asarray(V * own.scale.astype(V.dtype, copy=False))
+def scaled(V: Numbers, own: Own) -> Numbers:
+    """D·V."""
+    return V if own.scale is None else np.asarray(V * own.scale.astype(V.dtype, copy=False))
 
 
-def send_scaled(places: Index, given: Any, own: Own) -> NDArray[Any]:
+def send_scaled(places: Index, given: Any, own: Own) -> Numbers:
     """What one shard gives to another's halo."""
     return scaled(moving(given), own)[places]
 
 
 def ascent(given: Any, own: Own, near: near_field.Matrices | None) -> Ascent:
-    """What the driver needs for S·V."""
+    """What the driver needs for a product."""
     W = scaled(moving(given), own)
     sums = shard.column_sums(W)
     return Ascent(sums, sums if near is None else near_field.far_sums(W, near))
 
 
-def descent(given: Any, held: list[Any], sent: Sent) -> NDArray[Any]:  # (n, k)
-    """S·V."""
-    own: Own = held[0]
-    out = _mean_with_transpose(scaled(moving(given), own), held[1], held[2], held[3], sent)
-    out *= own.scale.astype(out.dtype, copy=False)
+def descent(given: Any, held: list[Any], sent: Sent) -> Numbers:  # (n, k)
+    """D·M·D·V, a new array."""
+    own, product, near, halo = held
+    W = scaled(moving(given), own)
+    parts = [
+        shard.push_down(product, W, sent.share, above, side, sent.n_jobs)
+        if near is None
+        else near_field.push_down(product, W, halo, near, sent.share, above, side, sent.n_jobs)
+        for side, above in sent.above.items()
+    ]
+    out = parts[0] if len(parts) == 1 else np.asarray((parts[0] + parts[1]) / 2)
+    if own.scale is not None:
+        out *= own.scale.astype(out.dtype, copy=False)
     return out
-
-
-def _mean_with_transpose(
-    W: NDArray[Any],
-    product: shard.Product,
-    near: near_field.Matrices | None,
-    halo: list[NDArray[Any]],
-    sent: Sent,
-) -> NDArray[Any]:
-    """(Q + Qᵀ)/2·W; where rows have different shares of the far field, the two products apart."""
-    if near is None:
-        assert sent.both is not None
-        return shard.push_down(product, W, sent.share, sent.both, "both", sent.n_jobs)
-    if sent.both is not None:
-        return near_field.push_down(product, W, halo, near, sent.share, sent.both, "both", sent.n_jobs)
-    with_halo = (product, W, halo, near, sent.share)
-    forward = near_field.push_down(*with_halo, sent.forward, "forward", sent.n_jobs)
-    transpose = near_field.push_down(*with_halo, sent.transpose, "transpose", sent.n_jobs)
-    return np.asarray((forward + transpose) / 2)

@@ -22,6 +22,7 @@ import numpy as np
 
 from .._support.arrays import Float, Int
 from ..blocks import Curve
+from ..operators import Side
 from ..tree import Tree, ward_tree_of_means
 
 _LARGEST = 1e300  # d̄/β, as in the kernels
@@ -202,13 +203,13 @@ class TopSolution:
     shares: Float  # (P,) σ_p, the mass that shard p's own blocks have in each of its rows
     log_value: float  # c_root, the bound per row
 
-    def product(self, sums: Float, direction: str) -> Float:  # (P, k) -> (P, k)
+    def product(self, sums: Float, side: Side) -> Float:  # (P, k) -> (P, k)
         """What the blocks above add to every point of a shard, from the shards' sums of the columns."""
         top = self.top
         if top.tree is None:
             return np.zeros_like(sums)
         v, g = _upward(top.tree, sums), np.zeros((top.n_nodes, sums.shape[1]))
-        weight = self._weights(direction)
+        weight = self._weights(side)
         for node in range(1, top.n_nodes):
             g[node] = g[top.tree.parent[node]] + weight[node] * v[top.sibling[node]]
         out = np.empty_like(sums)
@@ -216,9 +217,9 @@ class TopSolution:
         out[top.shard[leaves]] = g[leaves]
         return out
 
-    def _weights(self, direction: str) -> Float:  # (2P−1,)
+    def _weights(self, side: Side) -> Float:  # (2P−1,)
         other = np.where(self.top.sibling >= 0, self.q[self.top.sibling], 0.0)
-        return {"forward": self.q, "transpose": other, "both": (self.q + other) / 2}[direction]
+        return {"forward": self.q, "transpose": other, "mean": (self.q + other) / 2}[side]
 
     def row_values(self, bandwidth: float) -> Float:  # (P,)
         """−Σ |B|·q·(d̄/β + log q) over the blocks above a shard: their part of the bound per row."""

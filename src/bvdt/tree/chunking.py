@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from .. import _core
 from .._support.arrays import Float, Int, Long
 from .._support.running import n_threads
 from ..lifting import Lifted
+from ..lifting.lifted import KernelArrays
 
 _SMALLEST_SIDE = 0.05  # share of a segment that 2-means may split off
 _AHEAD = 64  # levels of one kernel call; more are seldom needed
@@ -22,7 +22,7 @@ _AHEAD = 64  # levels of one kernel call; more are seldom needed
 class Clusters:
     """The clusters of a round: their means as the kernels take them, and their numbers of points."""
 
-    arrays: tuple[Any, ...]  # as Lifted.arrays
+    arrays: KernelArrays  # as Lifted.arrays
     weight: Float  # (n,)
 
     @property

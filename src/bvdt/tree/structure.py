@@ -24,7 +24,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,9 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._support.arrays import Int, checked_integer
 from .._support.running import n_threads
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _DEEPEST = 300  # levels that are drawn; of a deeper tree the last so many merges
 
@@ -202,7 +205,7 @@ class Tree:
         vars(self)["_checked"] = True
         return self
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+    def plot(self, ax: Axes | None = None, **kwargs: object) -> Axes:
         """Dendrogram on a matplotlib axis (needs the ``plot`` extra); returns the axis."""
         import matplotlib.pyplot as plt
         from scipy.cluster.hierarchy import dendrogram

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from .. import _core
 from .._support import memory
 from .._support.arrays import Float, Int, Long
 from .._support.progress import Progress, stage
-from .._support.running import generator, n_threads
+from .._support.running import RandomState, generator, n_threads
 from ..lifting import Lifted
 from .balance import limit_depth
 from .chunking import Clusters, split
@@ -42,7 +41,7 @@ def ward_tree(
     *,
     chunk: int | None = None,
     shrink: float | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     progress: Progress = False,
     nearest: tuple[Int, Float] | None = None,
@@ -96,7 +95,7 @@ def ward_tree_of_means(
     h: Float,  # (n, d)
     weight: Float,  # (n,)
     *,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Tree:
     """Ward tree whose leaves are clusters, known by their means in lifted form and their weights."""

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from .._support.arrays import Float
-from ..operators import SymmetrizedOperator
 from .class_scores import class_distributions
 from .folds import label_folds
 from .inputs import symmetrized
@@ -54,7 +53,7 @@ def choose_alpha(
     fold, n_folds = label_folds(codes, _FOLDS, random_state) if folds is None else folds
     Y = np.zeros((len(Y0), n_folds, Y0.shape[1]))
     Y[labelled, fold[labelled]] = Y0[labelled]
-    S, F = (_spreading(op) if mode == "spread" else None), None
+    S, F = (symmetrized(op) if mode == "spread" else None), None
     losses = []
     for alpha in candidates:
         if S is not None:
@@ -63,12 +62,8 @@ def choose_alpha(
             F, _ = label_scores(
                 op, Y.reshape(len(Y), -1), mode=mode, alpha=alpha, n_iter=10 * n_iter, tol=_TOL
             )
-        losses.append(_hidden_losses(F.reshape(Y.shape), Y0, codes, fold))
+        losses.append(_hidden_losses(np.asarray(F, float).reshape(Y.shape), Y0, codes, fold))
     return _best(candidates, np.array(losses))
-
-
-def _spreading(op: Any) -> SymmetrizedOperator:
-    return op if isinstance(op, SymmetrizedOperator) else symmetrized(op)
 
 
 def _hidden_losses(

@@ -19,7 +19,7 @@ from scipy import special
 
 from .. import _core
 from .._support.arrays import Float, Index
-from .solving import threads_for
+from .._support.columns import threads_for
 
 _POWERS = (0.5, 0.0, 1.0)  # that hidden labels choose from, the first among equals
 _UNEVEN = 0.01  # level of the test for classes of unequal size

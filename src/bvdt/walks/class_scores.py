@@ -10,8 +10,8 @@ from scipy import special
 
 from .. import _core
 from .._support.arrays import Float, Int
+from .._support.columns import threads_for
 from .pagerank import pagerank
-from .solving import threads_for
 
 
 def class_distributions(scores: Float, prior: Float) -> Float:  # (N, k), (k,) -> (N, k)

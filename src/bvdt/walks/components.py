@@ -2,7 +2,7 @@
 
 The links of a near field, or of a sparse matrix, may fall into c parts. What a tree adds between them can be
 as little as e^(−200) of a row, and then the c functions √D·1_C are eigenvectors of S within rounding, and so
-are all of their mixtures. They are where the block of :mod:`bvdt.walks.subspace` starts from; only where
+are all of their mixtures. They are where the block of :mod:`bvdt.solvers.lobpcg` starts from; only where
 there are more of them than vectors are wanted is a choice to be made, and it is made here.
 """
 
@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, issparse
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from .._support.arrays import Float, Index
-from ..operators import SymmetrizedOperator, TransitionOperator, WalkOperator
+from ..operators import RealOperator, SymmetrizedOperator, TransitionOperator
 from ..tree import Tree
 
 _LINK = 1e-6  # v_Aᵀ·W·v_B of two nodes' unit vectors above which they are linked
@@ -104,17 +104,18 @@ def sparse_indicators(part: NDArray[Any], root: Float) -> Any:  # (N,), (N,) -> 
     return csr_array((values, part, np.arange(len(part) + 1)), shape=(len(part), len(length)))
 
 
-def walk_parts(op: Any, S: SymmetrizedOperator) -> Index:  # (N,)
+def walk_parts(S: SymmetrizedOperator) -> Index:  # (N,)
     """Number of each point's part: the connected components of the walk's graph, without isolated points.
 
     Two nodes of a tree are linked where their block's q couples them by more than ``_LINK``; a near field's
     entries always link. Isolated points have number 0; of degree 0, they weigh nothing there.
     """
-    if issparse(op) or isinstance(op, np.ndarray):
-        return np.asarray(connected_components(csr_array(op), directed=False)[1], np.intp)
-    if not isinstance(op, WalkOperator):
+    op = S.operator
+    if op.graph is not None:
+        return np.asarray(connected_components(op.graph, directed=False)[1], np.intp)
+    if not op.members:
         return np.zeros(S.shape[0], np.intp)
-    part = np.arange(S.shape[0]) if op.near is None else op.near.parts_among(S.kept)
+    part = np.arange(S.shape[0]) if op.near is None else op.near.parts(S.kept)
     for member, share in zip(op.members, _far_shares(op), strict=True):
         if part.max() > 0:
             part = _joined(part, *_linked_in_tree(member, share, S.kept))
@@ -125,7 +126,7 @@ def walk_parts(op: Any, S: SymmetrizedOperator) -> Index:  # (N,)
     return part
 
 
-def _far_shares(op: WalkOperator) -> Float:  # (n_trees,)
+def _far_shares(op: RealOperator) -> Float:  # (n_trees,)
     """What each tree's blocks count in the walk."""
     return op.weights if op.near is None else float(op.near.far_share.min()) * op.weights
 

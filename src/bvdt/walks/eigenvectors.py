@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
@@ -11,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float, Index, Int
-from .._support.running import generator, n_threads
-from ..operators import OrderedSymmetrized, SymmetrizedOperator, symmetrized_in_order
+from .._support.running import generator
+from ..operators import SymmetrizedOperator
+from ..solvers import Recurrence, Space, Tolerance, amplified, leading_space, recurrence
 from .components import (
     closed_groups,
     closed_parts,
@@ -26,7 +28,6 @@ from .components import (
 from .haar import TreeLaplacian
 from .hierarchy import Hierarchy
 from .inputs import symmetrized
-from .subspace import Recurrence, Space, Tolerance, amplified, leading_space, recurrence
 
 TOL = 1e-4  # ‖S·v − λ·v‖ that a vector may have without a warning
 _AIM, _FINE_AIM = 1e-5, 1e-7  # the same, that is aimed at; the least where a small gap asks for less
@@ -59,29 +60,29 @@ def leading_eigenvectors(op: Any, n_vectors: int, random_state: Any = None) -> E
     """Those of the largest eigenvalues of S = D^(−1/2)·(M + Mᵀ)/2·D^(−1/2).
 
     The first pair, 1 and D^(1/2)·1, is known. The others come from one block, so that multiple and close
-    eigenvalues are found as others are (``bvdt.walks.subspace``), with a hierarchy of the links as its
+    eigenvalues are found as others are (``bvdt.solvers.lobpcg``), with a hierarchy of the links as its
     preconditioner (``bvdt.walks.hierarchy``), or for a single tree of the coarsest partition the inverse of
     1 − S. Residuals are computed; one above 1e-4 gives a warning. ``random_state`` draws a start
     where there are no links to begin with; each vector's entry of largest size is positive.
     """
-    return _leading(op, symmetrized(op), n_vectors, generator(random_state))
+    return _leading(symmetrized(op), n_vectors, generator(random_state))
 
 
 def _leading(
-    op: Any, S: SymmetrizedOperator, n_vectors: int, rng: np.random.Generator, detail: bool = False
+    S: SymmetrizedOperator, n_vectors: int, rng: np.random.Generator, detail: bool = False
 ) -> Eigenvectors:
-    """Those of S, the walk of ``op`` or of some of its points; ``detail``: see ``_with_detail``."""
+    """Those of S; ``detail``: see ``_with_detail``."""
     n_points = S.shape[0]
     if not 1 <= n_vectors <= n_points:
         raise ValueError(f"n_vectors needs a number from 1 to {n_points}, the points; got {n_vectors}")
     first = np.sqrt(S.degrees / S.degrees.sum())
     points = np.arange(n_points) if S.kept is None else np.flatnonzero(S.kept)
-    laplacian = TreeLaplacian.of(op, S.kept)
+    laplacian = TreeLaplacian.of(S.operator, S.kept)
     most = max(_DENSE if laplacian is None else _DENSE_TREE, 4 * (n_vectors - 1))
     if n_vectors == 1:
-        return _measured(S, first[:, None], S.degrees)
+        return _measured(S.dot, first[:, None], S.degrees)
     if laplacian is None and len(points) > most:
-        by_block = _Blocks.of(op, S).after(first, n_vectors - 1, rng, detail)
+        by_block = _Blocks(S).after(first, n_vectors - 1, rng, detail)
         if by_block is not None:
             return by_block
     if laplacian is None or len(points) <= most:
@@ -90,7 +91,7 @@ def _leading(
         found = _by_haar(laplacian, S, points, n_vectors - 1)
     vectors = np.zeros((n_points, 1 + found.shape[1]))
     vectors[:, 0], vectors[points, 1:] = first, found
-    return _measured(S, _signed(vectors), S.degrees, n_vectors)
+    return _measured(S.dot, _signed(vectors), S.degrees, n_vectors)
 
 
 def _dense(S: SymmetrizedOperator, points: Index) -> Float:  # (n,) -> (n, n − 1)
@@ -108,7 +109,9 @@ def _signed(vectors: Float) -> Float:
     return np.asarray(vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0))
 
 
-def _measured(S: Any, vectors: Float, degrees: Float, n_vectors: int | None = None) -> Eigenvectors:
+def _measured(
+    product: Callable[[Float], Float], vectors: Float, degrees: Float, n_vectors: int | None = None
+) -> Eigenvectors:
     """Vectors with their Rayleigh quotients and residuals, in order.
 
     ``n_vectors``: so many with those of isolated points, which are eigenvectors of eigenvalue 0.
@@ -118,7 +121,7 @@ def _measured(S: Any, vectors: Float, degrees: Float, n_vectors: int | None = No
         alone = np.zeros((len(vectors), len(ends)))
         alone[ends, np.arange(len(ends))] = 1.0
         vectors = np.hstack([vectors, alone])
-    images = np.asarray(S.dot(vectors))
+    images = np.asarray(product(vectors))
     values = np.einsum("ij,ij->j", vectors, images)
     residuals = np.linalg.norm(images - vectors * values, axis=0)
     return _in_order(values, vectors, residuals, degrees, n_vectors)
@@ -155,23 +158,29 @@ def _thread_controller() -> Any:
 class _Blocks:
     """S in the order that its products like best, with the hierarchy of its links where that is needed."""
 
-    op: Any
     S: SymmetrizedOperator
-    ordered: Any
-    order: Int  # (N,)
 
-    @classmethod
-    def of(cls, op: Any, S: SymmetrizedOperator) -> _Blocks:
-        return cls(op, S, *symmetrized_in_order(S))
+    @property
+    def inner(self) -> SymmetrizedOperator:
+        return self.S.inner
+
+    @cached_property
+    def order(self) -> Int:  # (N,)
+        order = self.inner.order
+        return np.arange(self.S.shape[0], dtype=np.int32) if order is None else order
 
     @cached_property
     def hierarchy(self) -> Hierarchy | None:
-        return Hierarchy.of(self.op, self.S, self.order)
+        return Hierarchy.of(self.S)
+
+    def product(self, V: Float) -> Float:  # (N, m)
+        """S·V, without the detour by SciPy's interface."""
+        return np.asarray(self.inner.apply(np.ascontiguousarray(V), "mean"), np.float64)
 
     @cached_property
     def part(self) -> Index:  # (N,)
         """Number of each point's part, points in the order."""
-        return walk_parts(self.op, self.S)[self.order]
+        return walk_parts(self.S)[self.order]
 
     @cached_property
     def root(self) -> Float:  # (N,)
@@ -192,7 +201,7 @@ class _Blocks:
             if len(self.order) <= _DENSE_LATE and (space.residuals[:n_vectors] > _AIM).any():
                 return None
             vectors = _with_detail(space, n_vectors, rng) if detail else space.vectors[:, :n_vectors]
-            image = self.ordered.dot(known)
+            image = self.product(known)
             value = float(known[:, 0] @ image[:, 0])
             found = _in_order(
                 np.append(value, space.values[:n_vectors]),
@@ -204,7 +213,7 @@ class _Blocks:
 
     def measured(self, vectors: Float) -> Eigenvectors:
         """Vectors in the order, as eigenvectors in the points' own."""
-        found = _measured(self.ordered, vectors, self.S.degrees)
+        found = _measured(self.product, vectors, self.S.degrees)
         return replace(found, vectors=self.in_own_order(found.vectors))
 
     def _aim(self, n_vectors: int) -> Tolerance:
@@ -217,7 +226,7 @@ class _Blocks:
         """The leading space orthogonal to the ``known`` columns, guards included; points in the order."""
         late = len(self.order) <= _RANDOM_START
         return leading_space(
-            self.ordered.dot,
+            self.product,
             start,
             n_vectors,
             n_guarded(n_vectors, len(self.order)),
@@ -231,8 +240,7 @@ class _Blocks:
 
     @cached_property
     def _recurrence(self) -> Recurrence:
-        ordered = self.ordered
-        return ordered.recurrence if isinstance(ordered, OrderedSymmetrized) else recurrence(ordered.dot)
+        return self.inner.own_recurrence or recurrence(self.product)
 
     def start(self, n_columns: int, rng: np.random.Generator) -> Float:
         """The parts' vectors beside the hierarchy's leading ones, or smoothed random columns without it."""
@@ -325,7 +333,7 @@ def _by_haar(
     made orthogonal in their order; the others are found by one block with the inverse of 1 − S (theory: The
     Haar Laplacian of one tree) as its preconditioner.
     """
-    degrees, threads = S.degrees[points], n_threads(S.operator.n_jobs)
+    degrees = S.degrees[points]
     root = np.sqrt(degrees)[:, None]
     spread = laplacian.mean_over_haar(degrees)
     gaps = laplacian.eigenvalues / spread  # 1 − λ
@@ -341,7 +349,7 @@ def _by_haar(
     def precondition(R: Float) -> Float:
         R = np.ascontiguousarray(root * R)
         out = np.empty_like(R)
-        product.apply(R, out, False, threads)
+        product.apply(R, "forward", out, S.n_jobs)
         return np.asarray(root * (out + diagonal[:, None] * R))
 
     def times(V: Float) -> Float:
@@ -375,30 +383,28 @@ def diffusion_coordinates(
     eigenvalue 1; those taken give every part a place of its own (``mixed_eigenvectors``).
     """
     rng, S = generator(random_state), symmetrized(op)
-    S, kept = _on_core(op, S, n_components + 1)
-    found = mixed_eigenvectors(op, n_components, rng, S) or _leading(op, S, n_components + 1, rng, True)
+    S, kept = _on_core(S, n_components + 1)
+    found = mixed_eigenvectors(S, n_components, rng) or _leading(S, n_components + 1, rng, True)
     degrees = np.where(found.degrees > 0, found.degrees, 1.0)
     psi = found.vectors[:, 1:] * np.sqrt(found.degrees.sum() / degrees)[:, None]
     psi *= np.maximum(found.values[1:], 0.0) ** time
-    if kept is not None:
-        psi = from_nearest_node(op.tree, psi, kept)
+    if kept is not None and S.operator.tree is not None:
+        psi = from_nearest_node(S.operator.tree, psi, kept)
     return np.asarray(psi), found
 
 
-def _on_core(
-    op: Any, S: SymmetrizedOperator, n_groups: int
-) -> tuple[SymmetrizedOperator, NDArray[np.bool_] | None]:
+def _on_core(S: SymmetrizedOperator, n_groups: int) -> tuple[SymmetrizedOperator, NDArray[np.bool_] | None]:
     """S of the points that may be in one of so many groups, and these; None for all points."""
-    if getattr(op, "tree", None) is None:
+    if S.operator.tree is None:
         return S, None
-    kept = core_points(walk_parts(op, S), S, n_groups)
+    kept = core_points(walk_parts(S), S, n_groups)
     if kept.all() or kept.sum() <= n_groups:
         return S, None
     return S.restricted(kept), kept
 
 
 def mixed_eigenvectors(
-    op: Any, n_components: int, rng: np.random.Generator, S: SymmetrizedOperator
+    S: SymmetrizedOperator, n_components: int, rng: np.random.Generator
 ) -> Eigenvectors | None:
     """Eigenvectors of 1 within half of ``TOL`` that tell all closed parts apart; None where parts are fewer.
 
@@ -406,18 +412,18 @@ def mixed_eigenvectors(
     are added, μ their eigenvalue, at a size of at most ``TOL``/(1 − μ): so residuals stay below ``TOL``, and
     what a part nearly falls into is the further apart the more it does.
     """
-    blocks = _Blocks.of(op, S)
+    blocks = _Blocks(S)
     part = blocks.part
     if part.max() + 1 <= n_components + 1:
         return None
-    if not closed_parts(blocks.ordered, part, TOL / 4):
+    if not closed_parts(blocks.inner, part, TOL / 4):
         return None
     root = blocks.root / np.linalg.norm(blocks.root)
     places = mixed_parts(part, root**2, n_components, rng)
     with one_blas_thread():
         inside = _inside_parts(blocks, n_components, rng)
         share = TOL / 2 / np.sqrt(max(inside.shape[1] / n_components, 1.0))
-        residuals = np.maximum(np.linalg.norm(blocks.ordered.dot(inside) - inside, axis=0), TOL)
+        residuals = np.maximum(np.linalg.norm(blocks.product(inside) - inside, axis=0), TOL)
         # Not so far from its part's place that it would come near another's.
         reach = np.max(np.abs(inside) / np.where(root > 0, root, np.inf)[:, None], axis=0, initial=1e-300)
         sizes = np.minimum(share / residuals, 0.1 * places.distance / reach)
@@ -466,19 +472,19 @@ def cluster_coordinates(
     ``among`` (N,) are the points to begin with.
     """
     S = symmetrized(op)
-    S, kept = _on_core(op, S if among is None else S.restricted(among), n_clusters)
-    group = closed_groups(S, walk_parts(op, S), n_clusters, TOL / 4)
+    S, kept = _on_core(S if among is None else S.restricted(among), n_clusters)
+    group = closed_groups(S, walk_parts(S), n_clusters, TOL / 4)
     if group is not None:
         return np.eye(n_clusters)[group], kept
-    return unit_rows(_leading(op, S, n_clusters, generator(random_state)).vectors), kept
+    return unit_rows(_leading(S, n_clusters, generator(random_state)).vectors), kept
 
 
 def cluster_spectrum(
     op: Any, n_vectors: int, random_state: Any = None
 ) -> tuple[Eigenvectors, NDArray[np.bool_] | None]:
     """The eigenvectors from which the number of clusters is chosen, and who is in, as above."""
-    S, kept = _on_core(op, symmetrized(op), n_vectors)
-    return _leading(op, S, n_vectors, generator(random_state)), kept
+    S, kept = _on_core(symmetrized(op), n_vectors)
+    return _leading(S, n_vectors, generator(random_state)), kept
 
 
 def unit_rows(vectors: Float) -> Float:  # (N, k)

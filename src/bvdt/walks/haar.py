@@ -16,13 +16,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._support.arrays import Float
-from ..operators import CoarsestProduct, TransitionOperator
+from .._support.arrays import Float, Index, Int, Mask
+from ..operators import CoarsestProduct, RealOperator
 from ..tree import Tree
 
 
@@ -34,14 +32,14 @@ class TreeLaplacian:
     weight: Float  # (N − 1,) w_P
 
     @classmethod
-    def of(cls, op: Any, kept: NDArray[np.bool_] | None = None) -> TreeLaplacian | None:
+    def of(cls, op: RealOperator, kept: Mask | None = None) -> TreeLaplacian | None:
         """That of an operator; None if it is not a single tree's coarsest one.
 
         ``kept`` (N,): of the walk on some points, in their numbers, whose tree lacks the others.
         """
-        if not isinstance(op, TransitionOperator) or not op.partition.is_coarsest:
+        if op.near is not None or len(op.members) != 1 or not op.members[0].partition.is_coarsest:
             return None
-        tree, q = op.tree, np.append(0.0, op.block_values)  # by node
+        tree, q = op.members[0].tree, np.append(0.0, op.members[0].block_values)  # by node
         weight = (q[tree.left] + q[tree.right]) / 2  # −1, the last one, of a leaf: not used
         if kept is None:
             return cls(tree, weight[tree.left >= 0])
@@ -51,7 +49,7 @@ class TreeLaplacian:
         return cls(Tree.from_sizes(size[here], order), weight[here & (tree.left >= 0)])
 
     @cached_property
-    def _children(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _children(self) -> tuple[Int, Int]:
         inner = self.tree.left >= 0
         return self.tree.left[inner], self.tree.right[inner]
 
@@ -77,7 +75,7 @@ class TreeLaplacian:
             ancestor = ancestor[ancestor]
         return total
 
-    def functions(self, chosen: NDArray[Any]) -> Float:  # (m,) -> (N, m)
+    def functions(self, chosen: Index) -> Float:  # (m,) -> (N, m)
         """Some of the h_P, scaled to length 1; numbers count internal nodes in pre-order."""
         nodes, found = (
             np.flatnonzero(self.tree.left >= 0)[chosen],
@@ -106,4 +104,4 @@ class TreeLaplacian:
         between = np.empty(self.tree.n_nodes)
         between[left] = between[right] = within[self.tree.left >= 0] - share / (n_a * n_b)
         diagonal = within[self.tree.leaf_nodes()]
-        return CoarsestProduct(self.tree, between[1:]), diagonal
+        return CoarsestProduct(self.tree.size, self.tree.order, between[1:]), diagonal

@@ -25,8 +25,8 @@ from scipy import linalg, sparse
 from .._support.arrays import Float
 from .._support.sparse import sparse_times
 from ..operators import SymmetrizedOperator
+from ..solvers import leading_space
 from ..tree import Tree
-from .subspace import leading_space
 
 _FACTOR = 4  # points of an aggregate; with 8 the cycle takes twice as many turns on 50 000 digits
 _COARSEST = 320  # unknowns that are solved by a dense inverse
@@ -62,21 +62,15 @@ class Hierarchy:
     eigenvectors: Float
 
     @classmethod
-    def of(cls, op: Any, S: SymmetrizedOperator, order: NDArray[Any]) -> Hierarchy | None:
-        """That of an operator with a near field or of a sparse matrix; None for others.
-
-        ``S`` is in the operator's own order, the hierarchy in ``order``: the first tree's, if it has one.
-        """
-        near = getattr(op, "near", None)
-        links = (
-            near.symmetric if near is not None else ((op + op.T) / 2).tocsr() if sparse.issparse(op) else None
-        )
-        if links is None:
+    def of(cls, S: SymmetrizedOperator) -> Hierarchy | None:
+        """That of a walk with a near field or of a sparse matrix, in S's inner order; None for others."""
+        op, order = S.operator, S.inner.order
+        if op.links is None:
             return None
-        A = S.scaled(links)[order][:, order].tocsr()
+        A = S.scaled_links(op.links)
+        A = A if order is None else A[order][:, order].tocsr()
         A.sort_indices()
-        tree = op.tree if near is not None and np.array_equal(op.tree.order, order) else None
-        levels = list(_levels(A, np.sqrt(S.degrees[order]), tree))
+        levels = list(_levels(A, np.sqrt(S.inner.degrees), None if order is None else op.tree))
         coarsest = levels[-1].laplacian
         if coarsest.shape[0] > _LARGEST:
             return None

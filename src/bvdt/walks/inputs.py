@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from scipy.sparse.linalg import LinearOperator
 
-from .._support.arrays import Float
-from ..operators import SymmetrizedOperator
+from .._support.arrays import Float, Numbers
+from ..operators import MatrixOperator, RealOperator, SymmetrizedOperator
+
+Square: TypeAlias = "NDArray[np.number] | sparse.csr_array | LinearOperator"  # (N, N) of affinities
 
 SAMPLED = 60  # rows from which distances are told from affinities
 
 
-def as_square(op: Any) -> Any:
+def as_square(op: Square) -> Any:
     """The operator or sparse matrix itself, anything else as an array; refused unless square, entries ≥ 0."""
     M = op if _is_matrix(op) else np.asarray(op)
     if len(M.shape) != 2 or M.shape[0] != M.shape[1]:
@@ -98,12 +100,14 @@ def _unlike(M: Any, sample: Float, rows: Any, others: Any) -> Float:  # (len(row
     return np.asarray(difference.sum(axis=1))
 
 
-def symmetrized(op: Any) -> SymmetrizedOperator:
+def operator_of(op: Square) -> RealOperator:
+    """With all that solvers ask for; itself if it has that already."""
+    return op if isinstance(op, RealOperator) else MatrixOperator(op)
+
+
+def symmetrized(op: Square) -> SymmetrizedOperator:
     """S = D^(−1/2)·(M + Mᵀ)/2·D^(−1/2) of any square operator, sparse matrix or array with entries ≥ 0."""
-    M = as_square(op)
-    if not isinstance(M, LinearOperator):
-        M = aslinearoperator(M)
-    return SymmetrizedOperator(M)
+    return op if isinstance(op, SymmetrizedOperator) else SymmetrizedOperator(operator_of(as_square(op)))
 
 
 def _is_matrix(op: Any) -> bool:
@@ -111,7 +115,7 @@ def _is_matrix(op: Any) -> bool:
     return isinstance(op, LinearOperator | np.ndarray) or sparse.issparse(op)
 
 
-def check_finite(x: NDArray[Any], name: str) -> None:
+def check_finite(x: Numbers, name: str) -> None:
     if not np.isfinite(x).all():
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
         raise ValueError(f"{name} needs finite values; {name}[{', '.join(map(str, at))}] = {x[at]}")

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import csr_array
 
 from .. import _core
 from .._support.arrays import Float
 from .._support.running import generator, n_threads
-from ..operators import ForestOperator, NearField, WalkOperator
+from ..operators import ForestOperator, NearField, RealOperator
 from .eigenvectors import leading_eigenvectors
-from .inputs import as_square
+from .inputs import as_square, operator_of
 from .repulsion import Potential, Single
 
 NEAR = 10
@@ -57,7 +58,7 @@ def map_coordinates(op: Any, *, random_state: Any = None) -> Float:  # (N, 2)
     if n_points < 3:
         return np.column_stack([np.arange(n_points, dtype=float), np.zeros(n_points)])
     rng = generator(random_state)
-    op = _linked(as_square(op), rng)
+    op = _linked(operator_of(as_square(op)), rng)
     threads = _threads(n_points, op)
     Y = _laid_out(_links(op), _start(op, rng), PHASES, threads)
     return _lying(_outliers_drawn_in(Y.astype(float)))
@@ -124,41 +125,42 @@ def _threads(n_points: int, op: Any) -> int:
     return 1 if n_points < SERIAL else n_threads(getattr(op, "n_jobs", None))
 
 
-def _linked(op: Any, rng: np.random.Generator) -> Any:
+def _linked(op: RealOperator, rng: np.random.Generator) -> RealOperator:
     """The operator with a near field: blocks alone tie the points of a group together on one spot."""
-    if not isinstance(op, WalkOperator) or op.near is not None:
+    if not op.members or op.near is not None:
         return op
-    field = NearField.of(op.lifted, min(NEAR, op.shape[0] - 1), rng, op.n_jobs)
+    field = NearField.of(op.members[0].lifted, min(NEAR, op.shape[0] - 1), rng, op.n_jobs)
     return ForestOperator(op.members, weights=op.weights, near=field)
 
 
-def _links(op: Any) -> Any:  # CSR (N, N)
+def _links(op: RealOperator) -> csr_array:  # (N, N)
     """Symmetric weights between points, 1 per row in the mean."""
-    near = getattr(op, "near", None)
-    W = near.symmetric if near is not None else _strongest(op)
+    W = op.links if op.near is not None else None
+    W = _strongest(op) if W is None else W
     return W * (W.shape[0] / max(float(W.sum()), 1e-300))
 
 
-def _strongest(M: Any) -> Any:  # CSR (N, N)
+def _strongest(op: RealOperator) -> csr_array:  # (N, N)
     """The mean of a matrix and its transpose, of a sparse one all entries, else each column's largest."""
-    n_points = M.shape[0]
-    if not sparse.issparse(M):
-        columns = range(0, n_points, _BATCH)
-        M = sparse.hstack([_largest(M, first, min(first + _BATCH, n_points)) for first in columns])
-    M = sparse.coo_array((M + M.T) / 2)
+    M = op.links
+    if M is None:
+        columns = range(0, op.shape[0], _BATCH)
+        M = sparse.hstack([_largest(op, first, min(first + _BATCH, op.shape[0])) for first in columns])
+        M = (M + M.T) / 2
+    M = M.tocoo()
     off = M.row != M.col
-    return sparse.csr_array((M.data[off], (M.row[off], M.col[off])), shape=M.shape)
+    return csr_array((M.data[off], (M.row[off], M.col[off])), shape=M.shape)
 
 
-def _largest(M: Any, first: int, last: int) -> Any:  # COO (N, last − first)
+def _largest(op: RealOperator, first: int, last: int) -> sparse.coo_array:  # (N, last − first)
     """The largest entries of each of some columns, but for the diagonal."""
-    n_points, column = M.shape[0], np.arange(last - first)
-    if isinstance(M, np.ndarray):
-        values = np.array(M[:, first:last], float)
+    n_points, column = op.shape[0], np.arange(last - first)
+    if op.graph is not None:
+        values = op.graph[:, first:last].toarray().astype(float)
     else:
         unit = np.zeros((n_points, last - first))
         unit[first + column, column] = 1.0
-        values = np.asarray(M @ unit)
+        values = np.asarray(op @ unit)
     values[first + column, column] = 0.0
     kept = min(NEAR, n_points - 1)
     row = np.argpartition(values, n_points - kept, axis=0)[n_points - kept :]  # (kept, columns)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import Float, Index
-from ..operators import SymmetrizedOperator, WalkOperator
+from ..operators import SymmetrizedOperator
 from .components import sparse_indicators, walk_parts
 from .inputs import symmetrized, warn_unconverged
 from .solving import solve_singular, solve_spread
@@ -38,7 +38,7 @@ def poisson_potential(
     ``Y0`` holds the labels' weights, one column per class, rows of 0 for the unlabelled.
     """
     S = symmetrized(M)
-    part = walk_parts(M, S)
+    part = walk_parts(S)
     linked = S.degrees > 0
     root = np.sqrt(np.where(linked, S.degrees, 1.0))[:, None]
     null = sparse_indicators(part, np.sqrt(S.degrees))
@@ -101,7 +101,7 @@ def poisson_mbo_scores(
     """
     shares = np.asarray(Y0.sum(axis=0) / Y0.sum() if shares is None else shares)
     U, part, products = poisson_potential(M, Y0, tol=tol, max_products=max_products)
-    S = symmetrized(M.astype(np.float32) if isinstance(M, WalkOperator) else M)
+    S = symmetrized(M)
     Y, present = _linked(S, Y0), _present(_linked(S, Y0), part)
     root = np.sqrt(np.where(S.degrees > 0, S.degrees, 1.0))[:, None]
     time = MBO_ALPHA / (1 - MBO_ALPHA)
@@ -112,7 +112,9 @@ def poisson_mbo_scores(
         taken = np.eye(Y0.shape[1])[(scores * volume_weights(scores, shares)).argmax(axis=1)]
         taken[labelled] = Y[labelled] / Y[labelled].sum(axis=1, keepdims=True)
         taken *= present
-        V, more = solve_spread(S, (root * taken + source).astype(S.dtype), MBO_ALPHA, tol=_MBO_TOL, start=V)
+        V, more = solve_spread(
+            S, (root * taken + source).astype(np.float32), MBO_ALPHA, tol=_MBO_TOL, start=V
+        )
         scores = np.maximum(V / root, 0.0) * present
         products += more
     return _extended(S, scores, Y0) * volume_weights(scores, shares), products

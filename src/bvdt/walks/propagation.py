@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .. import _core
-from .._support.arrays import Float, Int
-from ..operators import ordered_walk
-from .inputs import as_square, check_finite, symmetrized, warn_of_distances, warn_unconverged
+from .._support.arrays import Float, Numbers
+from .._support.columns import put_rows, take_rows, threads_for
+from ..operators import RealOperator, SymmetrizedOperator
+from ..solvers import CHEBYSHEV_MOST, ArraySpreading, LabelRows, iterate, spread
+from .inputs import (
+    Square,
+    as_square,
+    check_finite,
+    operator_of,
+    symmetrized,
+    warn_of_distances,
+    warn_unconverged,
+)
 from .poisson import poisson_mbo_scores, poisson_scores
-from .solving import jobs_of, ordered, put_back, solve_for, taken, threads_for
-from .spreading import LARGEST, LabelRows, spread_by_steps
+
+SINGLE = 1 << 22  # scores, 32 MiB, from which on single precision is tried
+_FINEST = 5e-6  # tolerance, at least, that it is good for
+_TOP = 80  # the largest label is scaled to 2^80: products with whole weights, below 2^31, stay in range
 
 MODES = ("spread", "walk", "poisson", "poisson_mbo")
 
 
 def propagate_labels(
-    op: Any, Y0: ArrayLike, alpha: float = 0.01, n_iter: int = 300, tol: float = 0.0
-) -> NDArray[Any]:  # (N,) or (N, k), as Y0
+    op: Square, Y0: ArrayLike, alpha: float = 0.01, n_iter: int = 300, tol: float = 0.0
+) -> NDArray[np.inexact]:  # (N,) or (N, k), as Y0
     """Label propagation, Eq. (29): y ← α·M·y + (1 − α)·y⁰, ``n_iter`` times.
 
     Parameters
@@ -46,44 +55,36 @@ def propagate_labels(
     Y0 = np.asarray(Y0)
     Y0 = Y0 if np.issubdtype(Y0.dtype, np.floating) else Y0.astype(np.float64)
     _check_propagation(M, Y0, alpha, n_iter)
-    dtype, walk = np.result_type(M.dtype, Y0), ordered_walk(M)
+    dtype = np.result_type(M.dtype, Y0)
     if dtype not in (np.float32, np.float64):
         return _propagated_plainly(M, Y0.astype(dtype), alpha, n_iter, tol)
     given = np.ascontiguousarray(Y0, dtype).reshape(len(Y0), -1)
-    if walk is None:
-        return _propagated(lambda Y: M @ Y, given, None, alpha, n_iter, tol, None).reshape(Y0.shape)
-    Y = _propagated(walk.dot, given, walk.order, alpha, n_iter, tol, walk.n_jobs)
-    return put_back(Y, walk.order, walk.n_jobs).reshape(Y0.shape)
+    return _propagated(operator_of(M).inner, given, alpha, n_iter, tol).reshape(Y0.shape)
 
 
-def _propagated(
-    times: Callable[[NDArray[Any]], Any],
-    Y0: NDArray[Any],  # (N, k) in the points' own order
-    order: Int | None,
-    alpha: float,
-    n_iter: int,
-    tol: float,
-    n_jobs: int | None,
-) -> NDArray[Any]:
-    """y ← α·times(y) + (1 − α)·y⁰ until it no longer changes, in the order of ``times``."""
-    Y = Y0.copy() if order is None else taken(Y0, order, 1.0, n_jobs)
+def _propagated(M: RealOperator, Y0: Numbers, alpha: float, n_iter: int, tol: float) -> Numbers:  # (N, k)
+    """y ← α·M·y + (1 − α)·y⁰ until no entry changes, in the order of M; y⁰ is in the points' own."""
+    order, n_jobs = M.order, M.n_jobs
+    Y = Y0.copy() if order is None else take_rows(Y0, order, n_jobs)
     rounding = 4 * float(np.finfo(Y.dtype).eps)  # a few of 10⁷ entries may go to and fro by that for ever
-    threads, (change, size) = threads_for(Y, n_jobs), np.empty((2, Y.shape[1]))
+    threads, (change, size), spare = threads_for(Y, n_jobs), np.empty((2, Y.shape[1])), np.empty_like(Y)
     for _ in range(n_iter):
-        previous, Y = Y, np.ascontiguousarray(_product(times, Y))
-        if not _core.blend_rows(Y, previous, Y0, order, alpha, tol, rounding, change, size, threads):
-            return Y
-        del previous  # or three of them would be held during a product
-    if tol > 0:
-        warn_unconverged("propagate_labels", n_iter, tol)
-    return Y
+        previous, Y = Y, M.apply(Y, "forward", spare)
+        going = _core.blend_rows(Y, previous, Y0, order, alpha, tol, rounding, change, size, threads)
+        spare = previous
+        if not going:
+            break
+    else:
+        if tol > 0:
+            warn_unconverged("propagate_labels", n_iter, tol)
+    return Y if order is None else put_rows(Y, order, n_jobs)
 
 
 def _propagated_plainly(
-    M: Any, Y0: NDArray[Any], alpha: float, n_iter: int, tol: float
-) -> NDArray[Any]:  # as Y0
+    M: Square, Y0: NDArray[np.inexact], alpha: float, n_iter: int, tol: float
+) -> NDArray[np.inexact]:  # as Y0
     """The same for numbers that no kernel takes, such as complex ones."""
-    Y, rounding = Y0, 4 * np.finfo(Y0.dtype).eps
+    Y, rounding = Y0, 4 * float(np.finfo(Y0.dtype.type(0).real.dtype).eps)
     for _ in range(n_iter):
         previous, Y = Y, alpha * np.asarray(M @ Y) + (1 - alpha) * Y0
         change = np.abs(Y - previous)
@@ -94,20 +95,9 @@ def _propagated_plainly(
     return Y
 
 
-def _slices(n_rows: int, step: int = 1 << 12) -> Iterator[slice]:
-    """Rows that stay in cache from one operation to the next; all of them at once take twice as long."""
-    return (slice(first, first + step) for first in range(0, n_rows, step))
-
-
-def _product(times: Callable[[NDArray[Any]], Any], Y: NDArray[Any]) -> NDArray[Any]:
-    """times(Y) in Y's type, as an array that may be written to: an operator may return what it was given."""
-    product = np.asarray(times(Y), Y.dtype)
-    return product.copy() if np.may_share_memory(product, Y) or not product.flags.writeable else product
-
-
 def label_scores(
-    op: Any,
-    Y0: Any,
+    op: Square,
+    Y0: ArrayLike | sparse.csr_array,
     *,
     mode: str = "spread",
     alpha: float = 0.9,
@@ -141,115 +131,79 @@ def label_scores(
     fixed = np.zeros(n_points, bool) if clamp is None else np.asarray(clamp, bool)
     if fixed.shape != (n_points,):
         raise ValueError(f"clamp needs one entry per point, {n_points}; its shape is {fixed.shape}")
-    if mode == "spread" and not fixed.any() and alpha < 1 and tol > 0 and n_iter > 0:
-        Z, products = _spread(M, Y0 if Y0.ndim == 2 else Y0[:, None], alpha, n_iter, tol)
-        return Z.reshape(Y0.shape), products
-    Y0 = Y0.toarray() if sparse.issparse(Y0) else Y0
-    columns, stop = np.ascontiguousarray(Y0.reshape(n_points, -1)), (n_iter, tol)
-    if mode not in ("walk", "spread"):
+    columns = Y0 if Y0.ndim == 2 else Y0[:, None]
+    if mode in ("poisson", "poisson_mbo"):
         if fixed.any():
             raise ValueError(f'clamp needs mode "walk" or "spread"; got {mode!r}')
         poisson = poisson_scores if mode == "poisson" else poisson_mbo_scores
-        Z, products = poisson(M, columns, tol=tol, max_products=n_iter)
+        Z, products = poisson(M, _dense(columns), tol=tol, max_products=n_iter)
         return Z.reshape(Y0.shape), products
+    labels = LabelRows.of(columns)
     if mode == "walk":
-        one, walk = np.ones((len(Y0), 1)), ordered_walk(M)
-        if walk is None:
-            Z, steps = _iterate(lambda Z: M @ Z, columns, alpha * one, one, fixed, alpha, stop)
-            return Z.reshape(Y0.shape), steps
-        rows = walk.order
-        Z, steps = _iterate(walk.dot, columns[rows], alpha * one, one, fixed[rows], alpha, stop)
-        return put_back(Z, rows, walk.n_jobs).reshape(Y0.shape), steps
-    # y = √D·z makes the symmetrised step z ← α·D⁻¹·W·z + (1 − α)·z⁰, W = (M + Mᵀ)/2: one scaling less.
-    # A point without links, of degree 0, keeps (1 − α)·y⁰.
-    whole = symmetrized(M)
-    S, order = ordered(whole)
-    clamped = fixed
-    if order is not None:
-        columns, fixed = columns[order], fixed[order]
-    degree = np.where(S.degrees > 0, S.degrees, 1.0)[:, None]
-    root = np.sqrt(degree)
-    Z, steps = _iterate(S.mean_with_transpose, columns / root, alpha / degree, root, fixed, alpha, stop)
-    Z *= root
-    Z = whole.extended(put_back(Z, order, jobs_of(S)), alpha, Y0.reshape(n_points, -1))
-    Z[clamped] = Y0.reshape(n_points, -1)[clamped]
-    return Z.reshape(Y0.shape), steps
+        Z, products = _iterated(operator_of(M), labels, alpha, n_iter, tol, fixed)
+        return Z.reshape(Y0.shape), products
+    S = symmetrized(M)
+    if not fixed.any() and alpha < 1 and tol > 0 and n_iter > 0:
+        Z, products = _spread(S, labels, alpha, n_iter, tol)
+    else:
+        Z, products = _iterated(S, labels, alpha, n_iter, tol, fixed)
+    Z = np.asarray(S.extended(Z, alpha, columns), np.float64)
+    if fixed.any():
+        Z[fixed] = _dense(columns[fixed])
+    return Z.reshape(Y0.shape), products
+
+
+def _dense(Y0: Numbers | sparse.csr_array) -> Float:  # (n, k)
+    return np.ascontiguousarray(Y0.toarray() if isinstance(Y0, sparse.csr_array) else Y0, np.float64)
+
+
+def _iterated(
+    M: RealOperator, labels: LabelRows, alpha: float, n_iter: int, tol: float, fixed: NDArray[np.bool_]
+) -> tuple[Float, int]:  # (N, k), products
+    """Steps from Y⁰ on, until all columns have Σ|change| ≤ tol·Σ."""
+    columns = ArraySpreading(M.inner, labels, alpha, fixed=fixed if fixed.any() else None, first=1.0)
+    if iterate(columns, n_iter, tol) == "stopped" and tol > 0:
+        warn_unconverged("label propagation", n_iter, tol)
+    return columns.scores(), columns.products
 
 
 def _spread(
-    M: Any, Y0: Any, alpha: float, n_iter: int, tol: float
-) -> tuple[Float, int]:  # (N, k), array or CSR -> (N, k), products
-    """The fixed point of Eq. (29) with S of M in its place, solved, then one step of the equation itself.
+    S: SymmetrizedOperator, labels: LabelRows, alpha: float, n_iter: int, tol: float
+) -> tuple[Float, int]:  # (N, k), products
+    """The fixed point of Eq. (29) with S in the place of Q, in the points' own order.
 
-    Residuals are above and below 0, and so may the smallest scores be, far from all labels. Cut off at 0 and
-    stepped once, every score is a mean of scores ≥ 0 again. Where the step still changes more than stepping
-    would stop at, it is solved further: many tiny residuals are short in length, but not in sum.
+    Many scores to a usual tolerance are kept in single precision, in half the memory; sums over the tree are
+    made in double. Where that does not do, all is done in double: a tolerance that rounding hides, or a point
+    so far from every label that its scores would be 0.
     """
-    F, products, share = None, 0, tol
-    whole = symmetrized(M)
-    S, order = ordered(whole)
-    if alpha <= LARGEST:
-        F, products = spread_by_steps(S, order, LabelRows.of(Y0), alpha, n_iter, tol)
-        return whole.extended(F, alpha, Y0), products
-    Y0 = Y0.toarray() if sparse.issparse(Y0) else np.ascontiguousarray(Y0)
-    n_jobs = jobs_of(S)
-    while True:
-        B = (1 - alpha) * Y0 if order is None else taken(Y0, order, 1 - alpha, n_jobs)
-        F, more = solve_for(S, B, alpha, share, n_iter - 1 - products, F)
-        del B  # it was used up
-        F, change = _step(S, np.maximum(F, 0.0, out=F), Y0, order, alpha)
-        products += more + 1
-        if change > tol and products >= n_iter - 1:
-            warn_unconverged("label propagation", n_iter, tol)
-        elif change > tol:
-            share /= 10
-            continue
-        return whole.extended(put_back(F, order, n_jobs), alpha, Y0), products
+    inner, scores = S.inner, labels.n_points * labels.values.shape[1]
+    if inner.one_kernel and scores >= SINGLE and tol >= 2 * _FINEST and alpha <= CHEBYSHEV_MOST:
+        power = _TOP - int(np.frexp(np.abs(labels.values).max(initial=0.0))[1])
+        scaled = LabelRows(labels.points, np.ldexp(labels.values, power), labels.n_points)
+        found = _solved(ArraySpreading(inner, scaled, alpha, np.float32), n_iter, tol, _FINEST)
+        if found is not None:
+            return np.ldexp(found[0], -power, out=found[0]), found[1]
+    found = _solved(ArraySpreading(inner, labels, alpha), n_iter, tol)
+    assert found is not None  # any tolerance is fine in double
+    return found
 
 
-def _step(S: Any, F: Float, Y0: Float, order: Int | None, alpha: float) -> tuple[Float, float]:
-    """α·S·F + (1 − α)·Y⁰, and the largest change of a column, Σ|Δ|/Σ; Y⁰ is in the points' own order."""
-    step = np.ascontiguousarray(_product(lambda F: S @ F, F))
-    change, size = np.empty((2, F.shape[1]))
-    _core.blend_rows(step, F, Y0, order, alpha, 0.0, 0.0, change, size, threads_for(F, jobs_of(S)))
-    return step, float(np.max(change / np.where(size > 0, size, 1.0), initial=0.0))
-
-
-def _iterate(
-    times: Callable[[Float], Any],
-    Z0: Float,  # (N, k)
-    scale: Float,  # (N, 1)
-    weight: Float,  # (N, 1)
-    fixed: NDArray[np.bool_],  # (N,)
-    alpha: float,
-    stop: tuple[int, float],
-) -> tuple[Float, int]:
-    """z ← scale·times(z) + (1 − α)·z⁰, rows ``fixed`` kept, until all columns have Σ w|Δ| ≤ tol·Σ w|z|."""
-    n_iter, tol = stop
-    Z = Z0.copy()
-    for step in range(1, n_iter + 1):
-        previous, Z = Z, _product(times, Z)
-        change, total = np.zeros(Z.shape[1]), np.zeros(Z.shape[1])
-        for rows in _slices(len(Z)):
-            part, held = Z[rows], fixed[rows]
-            part *= scale[rows]
-            part += (1 - alpha) * Z0[rows]
-            part[held] = Z0[rows][held]
-            # einsum, not @: BLAS would start threads, which then stand in the way of the product's.
-            size = np.subtract(part, previous[rows], out=previous[rows])
-            change += np.einsum("i,ik->k", weight[rows, 0], np.abs(size, out=size))
-            total += np.einsum("i,ik->k", weight[rows, 0], np.abs(part, out=size))
-        if np.all(change <= tol * total):
-            return Z, step
-    if tol > 0:
+def _solved(
+    columns: ArraySpreading, n_iter: int, tol: float, finest: float = 0.0
+) -> tuple[Float, int] | None:  # (N, k), products
+    """None where scores of that precision are not fine enough."""
+    outcome = spread(columns, n_iter, tol, finest)
+    if outcome == "imprecise" or (finest > 0 and not columns.reaches_everyone):
+        return None
+    if outcome == "stopped":
         warn_unconverged("label propagation", n_iter, tol)
-    return Z, n_iter
+    return columns.scores(), columns.products
 
 
-def _check_propagation(M: Any, Y0: Any, alpha: float, n_iter: int) -> None:
+def _check_propagation(M: RealOperator, Y0: Numbers | sparse.csr_array, alpha: float, n_iter: int) -> None:
     if Y0.ndim not in (1, 2) or Y0.shape[0] != M.shape[0]:
         raise ValueError(f"Y0 needs {M.shape[0]} rows, one per point; its shape is {Y0.shape}")
-    check_finite(Y0.data if sparse.issparse(Y0) else Y0, "Y0")
+    check_finite(np.asarray(Y0.data) if sparse.issparse(Y0) else Y0, "Y0")
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha needs a value from 0 to 1; got {alpha}")
     if n_iter < 0:

@@ -9,18 +9,19 @@ absorbs the walk in turn, which keeps a batch apart.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from .._support.arrays import Float
+from .._support.arrays import Float, Numbers
+from .._support.columns import column_dots
 from .._support.running import generator
-from ..operators import WalkOperator
+from ..solvers import ArraySystem
 from .class_scores import suggestion_scores
-from .inputs import as_square, symmetrized
-from .solving import Times, _solve, solve_spread
+from .inputs import as_square, operator_of, symmetrized
+from .solving import solve_spread
 
 STRATEGIES = ("auto", "margin", "entropy", "random")
 ALPHA = 0.98  # mean walk of 50 steps; 0.9 to 0.995 differ little, 0.98 was best on six of eight data sets
@@ -103,7 +104,7 @@ class AbsorbedWalk:
     """
 
     def __init__(self, S: Any, degrees: Float, order: NDArray[Any]) -> None:
-        self.S = S
+        self.S = operator_of(S)
         linked = degrees > 0
         self.root = np.sqrt(np.where(linked, degrees, 1.0)).astype(np.float32)
         capped = np.minimum(degrees, DEGREE_CAP * np.median(degrees))
@@ -116,33 +117,32 @@ class AbsorbedWalk:
         def make() -> AbsorbedWalk:
             return cls(*_symmetric_walk(op), _leaf_order(op))
 
-        return (
-            cast(AbsorbedWalk, op._cached("absorbed_walk", make)) if isinstance(op, WalkOperator) else make()
-        )
+        return operator_of(op).cached("absorbed_walk", make)
 
     def steps(self, absorbed: NDArray[np.bool_], start: Float | None = None) -> Float:  # (N,)
         """h_i, the mean number of steps from i; 0 where it is absorbed. ``start``: an earlier answer."""
         going = (~absorbed).astype(np.float32)[:, None]
         root = self.root[:, None]
         begin = np.full(len(root), 1.0 / (1.0 - ALPHA)) if start is None else start
-        X, _ = _solve(
-            self._shifted(going), going * root, TOL, 300, going * root * begin[:, None].astype(np.float32)
-        )
-        return np.asarray(np.maximum(X / root, 0.0)[:, 0], np.float64)
+        first = going * root * begin[:, None].astype(np.float32)
 
-    def _shifted(self, going: NDArray[Any]) -> Times:
-        """V ↦ V − α·S·V among the points where the walk goes on."""
-        alpha = np.float32(ALPHA)
-        return lambda V, _: (np.asarray(going * (V - alpha * (self.S @ V)), np.float32), None)
+        def among(V: Numbers, out: Numbers, dots: Float) -> Numbers:
+            """V − α·S·V among the points where the walk goes on."""
+            out = going * self.S.shifted(V, ALPHA, out, dots)
+            dots[0], dots[1] = column_dots(V, out), column_dots(out, out)
+            return out
+
+        X, _ = ArraySystem(among, going * root, first).solve(TOL, 300)
+        return np.asarray(np.maximum(X / root, 0.0)[:, 0], np.float64)
 
 
 def _symmetric_walk(op: Any) -> tuple[Any, Float]:
     """S of the symmetrised walk, and its degrees."""
-    near = getattr(op, "near", None)
-    if near is None:
+    walk = operator_of(op)
+    W = None if walk.near is None else walk.links
+    if W is None:
         S = symmetrized(as_square(op))
         return S, S.degrees
-    W = near.symmetric
     degrees = np.asarray(W.sum(axis=1)).ravel()
     scale = np.where(degrees > 0, 1.0 / np.sqrt(np.where(degrees > 0, degrees, 1.0)), 0.0)
     root = sparse.diags_array(scale)
@@ -150,7 +150,7 @@ def _symmetric_walk(op: Any) -> tuple[Any, Float]:
 
 
 def _leaf_order(op: Any) -> NDArray[Any]:  # (N,)
-    tree = getattr(op, "tree", None)
+    tree = operator_of(op).tree
     return np.arange(op.shape[0]) if tree is None else np.asarray(tree.order)
 
 

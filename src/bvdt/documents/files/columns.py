@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import SupportsFloat, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Taken:
     texts: list[str] = field(default_factory=list)
     numbers: list[NDArray[np.float64]] = field(default_factory=list)
     labels: list[str | None] = field(default_factory=list)
-    kept: dict[str, list[Any]] = field(default_factory=dict)
+    kept: dict[str, list[object]] = field(default_factory=dict)
 
 
 def take(
@@ -119,10 +119,11 @@ def choose(
 def _refuse_commas(table: Table, first: Batch, column: int) -> None:
     """ValueError where what was taken for texts are numbers with a decimal comma."""
     filled = [cell for cell in first.column(column) if not is_blank(cell)]
-    if filled and all(isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell.strip()) for cell in filled):
+    texts = [cell.strip() for cell in filled if isinstance(cell, str)]
+    if filled and len(texts) == len(filled) and all(map(_DECIMAL_COMMA.fullmatch, texts)):
         raise ValueError(
             f'{table.path} has numbers with a decimal comma in column "{table.columns[column]}", such as '
-            f"{filled[0].strip()!r}; write them with a point, or name the column of texts by --text"
+            f"{texts[0]!r}; write them with a point, or name the column of texts by --text"
         )
 
 
@@ -135,7 +136,7 @@ def find_id(columns: list[str]) -> int | None:
     return 0 if nameless else None
 
 
-def _mean_length(cells: Sequence[Any]) -> float:
+def _mean_length(cells: Sequence[object]) -> float:
     """Mean length of the strings, 0 where most of the cells are numbers."""
     if isinstance(cells, np.ndarray):
         return 0.0
@@ -144,7 +145,7 @@ def _mean_length(cells: Sequence[Any]) -> float:
     return sum(map(len, strings)) / len(cells) if strings and 2 * len(strings) >= len(filled) else 0.0
 
 
-def _is_numeric(cells: Sequence[Any]) -> bool:
+def _is_numeric(cells: Sequence[object]) -> bool:
     """Whether there are numbers, and nothing else but blanks."""
     if isinstance(cells, np.ndarray):
         return True
@@ -152,7 +153,7 @@ def _is_numeric(cells: Sequence[Any]) -> bool:
     return bool(filled) and all(is_number(str(cell)) for cell in filled)
 
 
-def _is_prose(cells: Sequence[Any]) -> bool:
+def _is_prose(cells: Sequence[object]) -> bool:
     """Whether strings are texts: most cells hold one, and those have several words or seldom recur."""
     filled = [cell for cell in cells if not is_blank(cell)]
     n_words = sum(len(str(cell).split()) for cell in filled)
@@ -161,14 +162,14 @@ def _is_prose(cells: Sequence[Any]) -> bool:
     )
 
 
-def is_blank(cell: Any) -> bool:
+def is_blank(cell: object) -> bool:
     """Nothing, white space, or the NaN that stands for nothing in a column of floats."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return True
     return isinstance(cell, str) and not cell.strip()
 
 
-def as_string(cell: Any) -> str | None:
+def as_string(cell: object) -> str | None:
     """A cell as the user wrote it; None for lists, objects and the like."""
     if isinstance(cell, str):
         return cell
@@ -179,7 +180,7 @@ def as_string(cell: Any) -> str | None:
     return str(cell)
 
 
-def as_written(cell: Any) -> Any:
+def as_written(cell: object) -> object:
     """A cell to be written again: the numbers of JSON, which are read as text, are numbers."""
     if isinstance(cell, Written):
         return cell.number()
@@ -193,11 +194,11 @@ def as_written(cell: Any) -> Any:
 # -- the cells of one batch ----------------------------------------------------------------------------------
 
 
-def _listed(cells: Sequence[Any]) -> Sequence[Any]:
+def _listed(cells: Sequence[object]) -> Sequence[object]:
     return cells.tolist() if isinstance(cells, np.ndarray) else cells
 
 
-def _refuse(table: Table, place: int, column: int, needs: str, cell: Any) -> ValueError:
+def _refuse(table: Table, place: int, column: int, needs: str, cell: object) -> ValueError:
     shown = repr(cell) if len(repr(cell)) <= 40 else repr(cell)[:37] + "…"
     held = "it is blank" if is_blank(cell) else f"it holds {shown}"
     return ValueError(f"{table.at(place, column)} needs {needs}; {held}")
@@ -240,7 +241,11 @@ def _numbers(table: Table, batch: Batch, columns: list[int]) -> NDArray[np.float
     for at, column in enumerate(columns):
         cells = batch.column(column)
         try:
-            part[:, at] = cells if isinstance(cells, np.ndarray) else list(map(float, cells))
+            part[:, at] = (
+                cells
+                if isinstance(cells, np.ndarray)
+                else list(map(float, cast(Sequence[SupportsFloat], cells)))
+            )
         except (ValueError, TypeError):
             raise _first_wrong(table, batch, column) from None
         if not np.isfinite(part[:, at]).all():
@@ -251,7 +256,7 @@ def _numbers(table: Table, batch: Batch, columns: list[int]) -> NDArray[np.float
 def _first_wrong(table: Table, batch: Batch, column: int) -> ValueError:
     for place, cell in zip(batch.places, _listed(batch.column(column)), strict=True):
         try:
-            value = float(cell)
+            value = float(cast(SupportsFloat, cell))
         except (ValueError, TypeError):
             value = math.nan
         if not math.isfinite(value):

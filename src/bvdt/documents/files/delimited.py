@@ -6,7 +6,7 @@ import csv
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypedDict
 
 from .encoding import find_encoding, open_text
 from .table import Batch, Table, is_number
@@ -14,6 +14,14 @@ from .table import Batch, Table, is_number
 BATCH = 1000
 LIMIT = 2**31 - 1  # characters in a cell; Python's own limit is 131 072
 Row = tuple[int, list[str]]
+
+
+class Dialect(TypedDict, total=False):
+    """What ``csv.reader`` takes."""
+
+    delimiter: str
+    strict: bool
+    quoting: Literal[3]  # csv.QUOTE_NONE
 
 
 def read_delimited(path: Path, encoding: str | None = None, delimiter: str | None = None) -> Table:
@@ -24,9 +32,9 @@ def read_delimited(path: Path, encoding: str | None = None, delimiter: str | Non
     encoding, notes = find_encoding(path, encoding)
     if delimiter is None:
         delimiter = _sniff(path, encoding)
-    form: dict[str, Any] = {"delimiter": delimiter, "strict": True}
+    form: Dialect = {"delimiter": delimiter, "strict": True}
     if delimiter == "\t" and not _is_quoted(path, encoding, form):
-        form |= {"quoting": csv.QUOTE_NONE}
+        form["quoting"] = csv.QUOTE_NONE
         notes.append(f"{path}: quotes are not paired as a table's; they were read as part of the text")
     rows = _rows(path, encoding, form)
     first = next(rows, None)
@@ -51,7 +59,7 @@ def _sniff(path: Path, encoding: str) -> str:
     return max(",;\t|", key=outside.count)
 
 
-def _is_quoted(path: Path, encoding: str, form: dict[str, Any]) -> bool:
+def _is_quoted(path: Path, encoding: str, form: Dialect) -> bool:
     """Whether a TSV keeps the quoting rules: many programs write texts with lone quotes into one."""
     with open_text(path, encoding, newline="") as file:
         try:
@@ -60,7 +68,7 @@ def _is_quoted(path: Path, encoding: str, form: dict[str, Any]) -> bool:
             return False
 
 
-def _rows(path: Path, encoding: str, form: dict[str, Any]) -> Iterator[Row]:
+def _rows(path: Path, encoding: str, form: Dialect) -> Iterator[Row]:
     """Each row that is not an empty line, after the line on which it begins."""
     with open_text(path, encoding, newline="") as file:
         reader = csv.reader(file, **form)
@@ -77,7 +85,7 @@ def _rows(path: Path, encoding: str, form: dict[str, Any]) -> Iterator[Row]:
             ) from error
 
 
-def _wide(reader: Any) -> Iterator[list[str]]:
+def _wide(reader: Iterator[list[str]]) -> Iterator[list[str]]:
     """The reader's rows, long cells included: the limit is the whole process's and is set back after each."""
     while True:
         usual = csv.field_size_limit(LIMIT)

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..._support import memory
+from ..._support.sparse import Points
 from .columns import Roles, take
 from .encoding import refuse_streams
 from .folder import folder_labels, read_folder
@@ -36,11 +36,11 @@ class Documents:
     path: Path
     ids: list[str]
     texts: list[str] | None = None
-    X: Any = None
+    X: Points | None = None
     features: list[str] | None = None
     labels: list[str | None] | None = None
     notes: tuple[str, ...] = ()
-    columns: dict[str, list[Any]] | None = None
+    columns: dict[str, list[object]] | None = None
 
 
 @memory.telling("reading the documents")

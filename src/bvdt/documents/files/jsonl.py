@@ -7,13 +7,13 @@ import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from ..._support.json import JsonObject
 from .encoding import find_encoding, open_text
 from .table import Batch, Table, Written
 
 BATCH = 1000
-Record = tuple[int, dict[str, Any]]
+Record = tuple[int, JsonObject]
 
 
 def _constant(name: str) -> str | None:
@@ -52,7 +52,7 @@ def _records(path: Path, encoding: str) -> Iterator[Record]:
                 yield line, _object(path, line, text)
 
 
-def _object(path: Path, line: int, text: str) -> dict[str, Any]:
+def _object(path: Path, line: int, text: str) -> JsonObject:
     try:
         record = _parse(text.strip())
     except (ValueError, RecursionError) as error:
@@ -68,11 +68,11 @@ def _object(path: Path, line: int, text: str) -> dict[str, Any]:
     if (
         "\\ud" in text or "\\uD" in text
     ):  # half a surrogate pair is no character and could not be written again
-        return {_whole(key): _whole(value) for key, value in record.items()}
+        return {str(_whole(key)): _whole(value) for key, value in record.items()}
     return record
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: object) -> object:
     if not isinstance(value, str):
         return value
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -85,9 +85,9 @@ def _batches(columns: list[str], first: list[Record], rest: Iterator[Record]) ->
         records = list(itertools.islice(rest, BATCH))
 
 
-def _column_of(columns: list[str], records: list[Record]) -> Callable[[int], Sequence[Any]]:
+def _column_of(columns: list[str], records: list[Record]) -> Callable[[int], Sequence[object]]:
     @cache
-    def column(index: int) -> list[Any]:
+    def column(index: int) -> list[object]:
         return [record.get(columns[index]) for _, record in records]
 
     return column

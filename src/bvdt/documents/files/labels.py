@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -180,7 +179,7 @@ def _positions(to: Keyed, path: Path) -> dict[str, int]:
     return rows
 
 
-def _row(table: Table, place: int, id_at: int, cell: Any, rows: dict[str, int], to: Keyed) -> int:
+def _row(table: Table, place: int, id_at: int, cell: object, rows: dict[str, int], to: Keyed) -> int:
     name = (as_string(cell) or "").strip()
     if name not in rows:
         raise ValueError(

@@ -6,20 +6,20 @@ It is NumPy's parser of numbers with every line counted; about 12 MB a second.
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..._support import memory
 from ..._support.arrays import Float, Index
+from ..._support.sparse import Points
 
 _KINDS = {"real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "pattern": 0, "complex": 2}  # numbers
 _SIGNS = {"general": 0, "symmetric": 1, "skew-symmetric": -1, "hermitian": 1}  # of an entry's mirror image
 _BLANKS = b" \t\r\n"
 
 
-def parse_market(content: bytes) -> Any:
+def parse_market(content: bytes) -> Points:
     """A CSR array or, of the layout "array", a NumPy array; a ValueError says what is wrong."""
     header, _, rest = content.partition(b"\n")
     layout, kind, symmetry = _header(header)
@@ -50,7 +50,7 @@ def _header(line: bytes) -> tuple[str, str, str]:
     return layout, kind, symmetry
 
 
-def _coordinates(body: bytes, shape: tuple[int, int], n_entries: int, n_values: int, sign: int) -> Any:
+def _coordinates(body: bytes, shape: tuple[int, int], n_entries: int, n_values: int, sign: int) -> Points:
     """Lines of "row column [value]", from 1; below the diagonal only where there is symmetry."""
     width = 2 + n_values
     entries = _lines(body, n_entries, width)

@@ -14,7 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from ..._support import memory
-from ..._support.arrays import UNREADABLE
+from ..._support.arrays import UNREADABLE, ArraysByName, Float, LabelArray
+from ..._support.sparse import Points, is_sparse
 from ...lifting import check_readable
 from .encoding import TooLargeError, open_bytes
 from .market import parse_market
@@ -28,7 +29,7 @@ DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, KeyError)
 class Matrix:
     """The points, and what else the file knows of each row (labels, ids) by name."""
 
-    X: Any
+    X: Points
     fields: dict[str, list[str]] = field(default_factory=dict)
 
 
@@ -52,7 +53,7 @@ def read_matrix(path: Path, suffix: str) -> Matrix:
 # -- text formats --------------------------------------------------------------------------------------------
 
 
-def _read_market(path: Path) -> Any:
+def _read_market(path: Path) -> Points:
     try:
         with open_bytes(path) as file:
             return parse_market(file.read())
@@ -110,7 +111,7 @@ def _targets(path: Path) -> list[str]:
 # -- NumPy's formats -----------------------------------------------------------------------------------------
 
 
-def _read_npy(path: Path) -> Any:
+def _read_npy(path: Path) -> Float:
     array = load_arrays(path, "an array in NumPy's format")
     if not isinstance(array, np.ndarray):
         raise ValueError(f"{path} holds several arrays: give it a name that ends in .npz")
@@ -158,7 +159,7 @@ def _read_npz(path: Path) -> Matrix:
     return Matrix(X, fields)
 
 
-def as_strings(path: Path, array: Any) -> list[str]:
+def as_strings(path: Path, array: LabelArray) -> list[str]:
     """Entries as strings, NaN as the blank."""
     try:
         values = array.astype(str) if array.dtype.kind == "S" else array
@@ -171,7 +172,7 @@ def as_strings(path: Path, array: Any) -> list[str]:
     return ["" if value != value else str(value) for value in values.tolist()]
 
 
-def _points(path: Path, arrays: dict[str, Any]) -> Any:
+def _points(path: Path, arrays: ArraysByName) -> Points:
     if "format" in arrays:
         stored = sparse.load_npz(path)
         check_readable(stored)  # before SciPy converts it
@@ -194,7 +195,7 @@ def _points(path: Path, arrays: dict[str, Any]) -> Any:
 # -- every matrix --------------------------------------------------------------------------------------------
 
 
-def _check(path: Path, X: Any) -> None:
+def _check(path: Path, X: Points) -> None:
     """Two dimensions, real and finite numbers; or an error that names the row and the column, from 1."""
     if X.ndim != 2:
         raise ValueError(f"{path} needs 2 dimensions, documents × features; its shape is {X.shape}")
@@ -202,9 +203,9 @@ def _check(path: Path, X: Any) -> None:
         raise ValueError(f"{path} needs real numbers; its type is {X.dtype}")
     if 0 in X.shape:
         raise ValueError(f"{path} needs a row for each document and a feature; its shape is {X.shape}")
-    values = X.data if sparse.issparse(X) else X
+    values = X.data if is_sparse(X) else X
     if values.dtype.kind == "f" and not np.isfinite(values).all():
-        entries = X.tocoo() if sparse.issparse(X) else None
+        entries = X.tocoo() if is_sparse(X) else None
         at = np.flatnonzero(~np.isfinite(values.ravel()))[0]
         row, column = divmod(at, X.shape[1]) if entries is None else (entries.row[at], entries.col[at])
         value = values.ravel()[at]
@@ -214,8 +215,8 @@ def _check(path: Path, X: Any) -> None:
         )
 
 
-def _as_floats(X: Any) -> Any:
+def _as_floats(X: Points) -> Points:
     """float64, because sums in small integers overflow; a dense float32 stays."""
-    if X.dtype == np.float32 and not sparse.issparse(X):
+    if X.dtype == np.float32 and not is_sparse(X):
         return X
     return X.astype(np.float64, copy=False)

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from .table import Batch, Table
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
+    from pyarrow.parquet import ParquetFile
 
 BATCH = 4096
 
 
-def need_pyarrow(path: str | Path) -> Any:
+def need_pyarrow(path: str | Path) -> ModuleType:
     """The module, or one sentence on how to get it."""
     try:
         import pyarrow
+
+        module: ModuleType = pyarrow
     except ImportError:
         raise ImportError(
             f'{path} needs pyarrow to be read or written: pip install "bvdt[parquet]"'
         ) from None
-    return pyarrow
+    return module
 
 
 def read_parquet(path: Path) -> Table:
@@ -40,7 +47,7 @@ def _damaged(path: Path) -> ValueError:
     return ValueError(f"{path} is not a Parquet file, or is damaged or truncated; write it again")
 
 
-def _batches(path: Path, file: Any) -> Iterator[Batch]:
+def _batches(path: Path, file: ParquetFile) -> Iterator[Batch]:
     row = 1
     batches = file.iter_batches(batch_size=BATCH)
     while True:
@@ -54,18 +61,18 @@ def _batches(path: Path, file: Any) -> Iterator[Batch]:
         row += batch.num_rows
 
 
-def _columns_of(batch: Any) -> Any:
+def _columns_of(batch: RecordBatch) -> Callable[[int], Sequence[object]]:
     @cache
-    def column(index: int) -> Sequence[Any]:
+    def column(index: int) -> Sequence[object]:
         values = batch.column(index)
         kind = values.type
         import pyarrow
 
         is_number = pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind)
         if is_number and not values.null_count:
-            array: Sequence[Any] = values.to_numpy(zero_copy_only=False)
+            array: Sequence[object] = values.to_numpy(zero_copy_only=False)
             return array
-        cells: list[Any] = values.to_pylist()
+        cells: list[object] = values.to_pylist()
         return cells
 
     return column

@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Column: TypeAlias = Sequence[object] | NDArray[np.generic]  # of a table that is written
 
 
 @dataclass(frozen=True)
@@ -17,7 +22,7 @@ class Batch:
     """
 
     places: Sequence[int]
-    column: Callable[[int], Sequence[Any]]
+    column: Callable[[int], Sequence[object]]
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
 import numpy as np
 
-from ..._support.arrays import Float, Int, Long
+from ..._support.arrays import Chosen, Float, Int, Long
 from ..._support.progress import Progress, stage
-from ..._support.running import generator, n_threads
+from ..._support.running import RandomState, generator, n_threads
 from ...lifting import Lifted
 from ..structure import Tree
 from .growing import Anchors, grow_anchors, grow_many
@@ -47,7 +47,7 @@ def anchor_tree(
     lifted: Lifted,
     *,
     merge: Merge = ...,
-    random_state: Any = ...,
+    random_state: RandomState = ...,
     n_jobs: int | None = ...,
     progress: Progress = ...,
     return_stats: Literal[False] = ...,
@@ -57,7 +57,7 @@ def anchor_tree(
     lifted: Lifted,
     *,
     merge: Merge = ...,
-    random_state: Any = ...,
+    random_state: RandomState = ...,
     n_jobs: int | None = ...,
     progress: Progress = ...,
     return_stats: Literal[True],
@@ -66,7 +66,7 @@ def anchor_tree(
     lifted: Lifted,
     *,
     merge: Merge = "bregman",
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     progress: Progress = False,
     return_stats: bool = False,
@@ -109,7 +109,7 @@ class _Segments:
     start: Long
     size: Long
 
-    def __getitem__(self, which: Any) -> _Segments:
+    def __getitem__(self, which: Chosen) -> _Segments:
         return _Segments(self.node[which], self.start[which], self.size[which])
 
     @staticmethod

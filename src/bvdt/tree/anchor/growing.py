@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -120,7 +119,7 @@ class DenseThreshold(Threshold):
 class SparseThreshold(Threshold):
     def __init__(self, lifted: Lifted) -> None:
         divergence, base = divergence_of(lifted), baseline_of(lifted)
-        self.H: Any = lifted.H
+        self.H = lifted.H
         self.f = Baselined.of(divergence.conjugate, divergence.grad(base))
         self.scratch = np.zeros(lifted.n_features)
         self.rows: list[tuple[Long, Float]] = []

@@ -7,12 +7,13 @@ merges its own cheapest pair in each of the k − 1 steps. A merged cluster take
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.arrays import Float, Long
+from ..._support.sparse import CSR
 from ...lifting import Lifted
 from .jensen import Baselined, SparseRows, baseline_of, divergence_of, mixture_sums
 
@@ -197,7 +198,7 @@ class Means:
 class SparseMeans:
     """As :class:`Means` for one segment of many sparse pivots: O(support) per merge, never O(k·d)."""
 
-    def __init__(self, pivots: Any, size: Float, f: Baselined) -> None:  # pivots: (k, d) CSR, size: (1, k)
+    def __init__(self, pivots: CSR, size: Float, f: Baselined) -> None:  # pivots: (k, d) CSR, size: (1, k)
         bounds = zip(pivots.indptr[:-1], pivots.indptr[1:], strict=True)
         self.rows = [(pivots.indices[i:j], pivots.data[i:j]) for i, j in bounds]
         self.size = size

@@ -1,0 +1,26 @@
+"""Solvers, each written once for columns in memory and over shards; none knows a kind of operator."""
+
+from .arrays import ArraySpreading, ArraySystem, LabelRows
+from .conjugate_gradients import System, conjugate_gradients
+from .lobpcg import Recurrence, Space, Tolerance, amplified, leading_space, recurrence
+from .stepping import CHEBYSHEV_MOST, Outcome, Spreading, chebyshev, iterate, spread
+
+__all__ = [
+    "CHEBYSHEV_MOST",
+    "ArraySpreading",
+    "ArraySystem",
+    "LabelRows",
+    "Outcome",
+    "Recurrence",
+    "Space",
+    "Spreading",
+    "System",
+    "Tolerance",
+    "amplified",
+    "chebyshev",
+    "conjugate_gradients",
+    "iterate",
+    "leading_space",
+    "recurrence",
+    "spread",
+]
