@@ -88,7 +88,6 @@ void register_links(nb::module_& m);
 void register_neighbors(nb::module_& m);
 void register_planes(nb::module_& m);
 void register_product(nb::module_& m);
-void register_recurrence(nb::module_& m);
 void register_sparse(nb::module_& m);
 void register_sums(nb::module_& m);
 void register_ward(nb::module_& m);

@@ -37,29 +37,6 @@ void step(MutableMatrix<T> f, MutableMatrix<T> r, MutableMatrix<T> p, Matrix<T> 
                       squares.data(), threads);
 }
 
-template <typename T>
-void reduce(MutableMatrix<T> r, Matrix<T> ap, Vector<T> length, MutableVector<double> squares, int threads) {
-    ReleasedGil release;
-    check_threads(threads);
-    check_matrix("ap", rows(ap), columns(ap), rows(r), columns(r));
-    check_length("length", rows(length), columns(r), "column");
-    check_length("squares", rows(squares), columns(r), "column");
-    reduce_columns(r.data(), ap.data(), length.data(), rows(r), columns(r), squares.data(), threads);
-}
-
-template <typename T>
-void advance(MutableMatrix<T> f, MutableMatrix<T> p, Matrix<T> r, Vector<T> length, Vector<T> turn,
-             int threads) {
-    ReleasedGil release;
-    check_threads(threads);
-    const int64_t n = rows(f), k = columns(f);
-    check_matrix("p", rows(p), columns(p), n, k);
-    check_matrix("r", rows(r), columns(r), n, k);
-    check_length("length", rows(length), k, "column");
-    check_length("turn", rows(turn), k, "column");
-    advance_columns(f.data(), p.data(), r.data(), length.data(), turn.data(), n, k, threads);
-}
-
 int64_t checked_order(const Vector<int32_t>& order, int64_t n, int threads) {
     check_threads(threads);
     check_length("order", rows(order), n, "row");
@@ -143,10 +120,6 @@ void register_steps(nb::module_& m) {
     m.def("conjugate_step", &step<T>, "f"_a.noconvert(), "r"_a.noconvert(), "p"_a.noconvert(),
           "ap"_a.noconvert(), "length"_a.noconvert(), "turn"_a.noconvert(), "squares"_a.noconvert(),
           "threads"_a);
-    m.def("reduce_columns", &reduce<T>, "r"_a.noconvert(), "ap"_a.noconvert(), "length"_a.noconvert(),
-          "squares"_a.noconvert(), "threads"_a);
-    m.def("advance_columns", &advance<T>, "f"_a.noconvert(), "p"_a.noconvert(), "r"_a.noconvert(),
-          "length"_a.noconvert(), "turn"_a.noconvert(), "threads"_a);
 }
 
 }  // namespace

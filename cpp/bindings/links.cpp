@@ -78,15 +78,15 @@ void multiply(const Links& self, const CoarsestProduct* far, Matrix<T> v, Mutabl
                             own,
                             near_times,
                             far_times};
-    multiply_walk(far, self, scales, v.data(), out.data(), columns(v), transpose, true,
+    multiply_walk(far, self, scales, v.data(), out.data(), columns(v), transpose,
                   dots ? dots->data() : nullptr, dots ? 2 : 0, threads);
 }
 
-// sums (3, k): change, size and squares.
+// weights (3, k): next, now and before. sums (3, k) or None: change, size and squares.
 template <typename T>
 void step(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMatrix<T> out, double near_times,
           double far_times, Vector<int32_t> row, Matrix<T> given, Vector<double> by, double share,
-          double turn, MutableMatrix<double> sums, int threads) {
+          Matrix<T> weights, std::optional<MutableMatrix<double>> sums, int threads) {
     ReleasedGil release;
     check_threads(threads);
     const int64_t n = self.n_points(), k = columns(v);
@@ -99,10 +99,13 @@ void step(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMat
     check_length("by", rows(by), n, "point");
     check_matrix("given", rows(given), columns(given), rows(given), k);
     check_indices("row", row.data(), n, rows(given), threads, -1);
-    check_matrix("sums", rows(sums), columns(sums), 3, k);
+    check_matrix("weights", rows(weights), columns(weights), 3, k);
+    if (sums) check_matrix("sums", rows(*sums), columns(*sums), 3, k);
     const WalkScales scales{nullptr, by.data(), nullptr, by.data(), 0, near_times, far_times};
     step_walk<T>(far, self, scales, v.data(), out.data(), k,
-                 {row.data(), given.data(), by.data(), share, turn}, sums.data(), threads);
+                 {row.data(), given.data(), by.data(), share, weights.data(), weights.data() + k,
+                  weights.data() + 2 * k},
+                 sums ? sums->data() : nullptr, threads);
 }
 
 // A read-only view, which keeps the links.
@@ -144,7 +147,8 @@ void register_links(nb::module_& m) {
     register_multiply(&multiply<float>);
     const auto register_step = [&](auto function) {
         links.def("step", function, "far"_a.none(), "v"_a, "out"_a.noconvert(), "near_times"_a, "far_times"_a,
-                  "row"_a, "given"_a, "by"_a, "share"_a, "turn"_a, "sums"_a.noconvert(), "threads"_a);
+                  "row"_a, "given"_a, "by"_a, "share"_a, "weights"_a, "sums"_a.noconvert().none(),
+                  "threads"_a);
     };
     register_step(&step<double>);
     register_step(&step<float>);

@@ -48,7 +48,6 @@ void register_all(nanobind::module_& m) {
     bvdt::register_neighbors(m);
     bvdt::register_planes(m);
     bvdt::register_product(m);
-    bvdt::register_recurrence(m);
     bvdt::register_sparse(m);
     bvdt::register_sums(m);
     bvdt::register_ward(m);

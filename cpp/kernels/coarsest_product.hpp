@@ -78,9 +78,6 @@ class CoarsestProduct {
     template <typename T>
     void apply(const T* v, T* out, int64_t columns, bool transpose, int threads) const;
 
-    // out ← Q·C·v of a diagonal C, with all sums in single precision; columns: a multiple of 8.
-    void apply_single(const float* v, const float* diagonal, float* out, int64_t columns, int threads) const;
-
   private:
     struct Probabilities {           // of (left, right) and (right, left)
         std::vector<double> within;  // (N − n_subtrees, 2) the subtrees

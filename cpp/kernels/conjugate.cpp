@@ -31,33 +31,6 @@ BVDT_INLINE void add_dots(const T* a, const T* b, int64_t count, int64_t width, 
 }
 
 template <typename T>
-BVDT_INLINE void reduce(T* r, const T* ap, const T* length, int64_t count, int64_t width, double* sum) {
-    for (int64_t base = 0; base < count; base += width) {
-        const int64_t here = std::min(width, count - base);
-        BVDT_INDEPENDENT_LOOP
-        for (int64_t e = 0; e < here; ++e) {
-            const T left = r[base + e] - length[e] * ap[base + e];
-            r[base + e] = left;
-            sum[e] += static_cast<double>(left) * static_cast<double>(left);
-        }
-    }
-}
-
-template <typename T>
-BVDT_INLINE void advance(T* f, T* p, const T* r, const T* length, const T* turn, int64_t count,
-                         int64_t width) {
-    for (int64_t base = 0; base < count; base += width) {
-        const int64_t here = std::min(width, count - base);
-        BVDT_INDEPENDENT_LOOP
-        for (int64_t e = 0; e < here; ++e) {
-            const T along = p[base + e];
-            f[base + e] += length[e] * along;
-            p[base + e] = r[base + e] + turn[e] * along;
-        }
-    }
-}
-
-template <typename T>
 BVDT_INLINE void take_step(const ConjugateStep<T>& s, int64_t count, int64_t width, double* sum) {
     for (int64_t base = 0; base < count; base += width) {
         const int64_t here = std::min(width, count - base);
@@ -108,30 +81,9 @@ void conjugate_step(const ConjugateStep<T>& step, double* squares, int threads) 
     });
 }
 
-template <typename T>
-void reduce_columns(T* r, const T* ap, const T* length, int64_t n, int64_t columns, double* squares,
-                    int threads) {
-    const std::vector<T> lengths = tiled(length, columns);
-    sum_batches(n, columns, squares, threads, [&](int64_t first, int64_t count, double* tile) {
-        reduce(r + first, ap + first, lengths.data(), count, kTile * columns, tile);
-    });
-}
-
-template <typename T>
-void advance_columns(T* f, T* p, const T* r, const T* length, const T* turn, int64_t n, int64_t columns,
-                     int threads) {
-    const std::vector<T> lengths = tiled(length, columns), turns = tiled(turn, columns);
-    parallel_stretches(n, kBatch, threads, [&](int64_t begin, int64_t end) {
-        const int64_t first = begin * columns, count = (end - begin) * columns;
-        advance(f + first, p + first, r + first, lengths.data(), turns.data(), count, kTile * columns);
-    });
-}
-
-#define BVDT_FOR(T)                                                                       \
-    template void column_dots(const T*, const T*, int64_t, int64_t, double*, int);        \
-    template void conjugate_step(const ConjugateStep<T>&, double*, int);                  \
-    template void reduce_columns(T*, const T*, const T*, int64_t, int64_t, double*, int); \
-    template void advance_columns(T*, T*, const T*, const T*, const T*, int64_t, int64_t, int);
+#define BVDT_FOR(T)                                                                \
+    template void column_dots(const T*, const T*, int64_t, int64_t, double*, int); \
+    template void conjugate_step(const ConjugateStep<T>&, double*, int);
 BVDT_FOR(double)
 BVDT_FOR(float)
 #undef BVDT_FOR

@@ -24,14 +24,4 @@ struct ConjugateStep {
 template <typename T>
 void conjugate_step(const ConjugateStep<T>& step, double* squares, int threads);
 
-// r −= length·ap; squares (columns,) = Σ_i r_i² of the new r.
-template <typename T>
-void reduce_columns(T* r, const T* ap, const T* length, int64_t n, int64_t columns, double* squares,
-                    int threads);
-
-// f += length·p, then p ← r + turn·p
-template <typename T>
-void advance_columns(T* f, T* p, const T* r, const T* length, const T* turn, int64_t n, int64_t columns,
-                     int threads);
-
 }  // namespace bvdt

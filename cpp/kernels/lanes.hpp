@@ -4,6 +4,8 @@
 // too, but GCC keeps it in memory, and a loop over such parts takes forty times as long.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -79,6 +81,43 @@ struct Lanes {
     static BVDT_INLINE Lanes& at(T* p) { return *reinterpret_cast<Lanes*>(p); }
 };
 static_assert(alignof(Lanes<float>) == alignof(float) && sizeof(Lanes<float>) == 64);
+
+// A sum of rows of Count numbers that stays in registers. Parts are as wide as a register, or the widest
+// power of 2 that a row holds, and the last one overlaps the one before it: there is no rest to be added one
+// by one. GCC keeps plain arrays of some counts in memory, at three times the cost.
+template <typename T, int Count>
+class RowSum {
+  public:
+    BVDT_INLINE void add(T value, const T* row) {
+        for (int p = 0; p < kParts; ++p) part_[p] += value * *reinterpret_cast<const Part*>(row + at(p));
+    }
+    BVDT_INLINE void put(T* row) const {
+        for (int p = 0; p < kParts; ++p) *reinterpret_cast<Part*>(row + at(p)) = part_[p];
+    }
+
+  private:
+#if defined(__GNUC__)
+    static constexpr int kWidth = std::bit_floor(std::min<unsigned>(Count, kRegister / sizeof(T)));
+    typedef T Part __attribute__((vector_size(kWidth * sizeof(T)), aligned(sizeof(T)), may_alias));
+#else
+    static constexpr int kWidth = 1;
+    using Part = T;
+#endif
+    static constexpr int kParts = (Count + kWidth - 1) / kWidth;
+    static constexpr int at(int p) { return std::min(p * kWidth, Count - kWidth); }
+
+    Part part_[kParts]{};
+};
+
+template <typename T>
+class RowSum<T, 1> {
+  public:
+    BVDT_INLINE void add(T value, const T* row) { sum_ += value * *row; }
+    BVDT_INLINE void put(T* row) const { *row = sum_; }
+
+  private:
+    T sum_ = 0;
+};
 
 // The bits of several lanes added up, of which the highest is the sign: compilers keep this in registers,
 // unlike comparisons.

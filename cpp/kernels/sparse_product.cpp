@@ -1,5 +1,6 @@
 #include "sparse_product.hpp"
 
+#include "lanes.hpp"
 #include "parallel.hpp"
 #include "platform.hpp"
 
@@ -16,15 +17,12 @@ BVDT_NOINLINE void multiply_rows(const SparseMatrix<T>& matrix, const T* v, T* o
                                  int64_t first, int64_t last) {
     const int64_t end = matrix.indptr[last];
     for (int64_t i = first; i < last; ++i) {
-        T sum[Count] = {};
+        RowSum<T, Count> sum;
         for (int64_t e = matrix.indptr[i]; e < matrix.indptr[i + 1]; ++e) {
             if (e + kSoon < end) prefetch_ends<0>(v + matrix.indices[e + kSoon] * stride, Count);
-            const T* const from = v + matrix.indices[e] * stride;
-            const T value = matrix.value[e];
-            BVDT_SHORT_LOOP
-            for (int c = 0; c < Count; ++c) sum[c] += value * from[c];
+            sum.add(matrix.value[e], v + matrix.indices[e] * stride);
         }
-        for (int c = 0; c < Count; ++c) out[i * stride + c] = sum[c];
+        sum.put(out + i * stride);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "lanes.hpp"
 #include "parallel.hpp"
 #include "sweep.hpp"
 
@@ -20,10 +21,9 @@ template <typename T>
 struct Rows {
     const Links& near;
     const WalkScales& scales;
-    const T* v;            // (N, k), in the tree's order
-    const double* far;     // (last − first, k) before its scale; null for none
-    const double* above;   // (k,) added to it
-    const int32_t* order;  // null if the result is in the tree's order
+    const T* v;           // (N, k), in the tree's order
+    const double* far;    // (last − first, k) before its scale; null for none
+    const double* above;  // (k,) added to it
     T* out;
     int64_t stride, first, last;  // stride of out
     double* sums;                 // (n_sums, k) += those of the rows
@@ -34,20 +34,23 @@ struct Rows {
 // total ← what the step makes of the product's row; sums (3, Count) += its change, size and square.
 template <typename T, int Count>
 BVDT_INLINE void take_step(const Rows<T>& r, int64_t i, const T* held, double* total) {
-    const int64_t given = r.step->row[i];
-    const double turn = r.step->turn, by = r.step->by[i], weight = 1 / by;
+    const WalkStep<T>& s = *r.step;
+    const int64_t given = s.row[i];
+    const double by = s.by[i], weight = 1 / by;
+    const T* const v = r.v + i * Count;
     if (given >= 0) {
-        const T* const from = r.step->given + given * r.stride;
-        for (int c = 0; c < Count; ++c) total[c] += r.step->share * from[c];
+        const T* const from = s.given + given * r.stride;
+        for (int c = 0; c < Count; ++c) total[c] += s.share * from[c];
     }
     for (int c = 0; c < Count; ++c) total[c] *= by;
-    double *const change = r.sums, *const size = change + Count, *const squares = size + Count;
-    for (int c = 0; c < Count; ++c) {
-        const double left = weight * (total[c] - r.v[i * Count + c]);
-        change[c] += std::abs(left), size[c] += weight * std::abs(total[c]), squares[c] += left * left;
+    if (r.n_sums) {
+        double *const change = r.sums, *const size = change + Count, *const squares = size + Count;
+        for (int c = 0; c < Count; ++c) {
+            const double left = weight * (total[c] - v[c]);
+            change[c] += std::abs(left), size[c] += weight * std::abs(total[c]), squares[c] += left * left;
+        }
     }
-    if (turn != 1)
-        for (int c = 0; c < Count; ++c) total[c] = turn * total[c] + (1 - turn) * held[c];
+    for (int c = 0; c < Count; ++c) total[c] = s.next[c] * total[c] + s.now[c] * v[c] + s.before[c] * held[c];
 }
 
 template <typename T, int Count>
@@ -58,14 +61,14 @@ BVDT_NOINLINE void write_rows(const Rows<T>& r) {
     const double* const near_in = r.scales.near_in;
     const int64_t end = start[r.last];
     for (int64_t i = r.first; i < r.last; ++i) {
-        T sum[Count] = {};
+        RowSum<T, Count> near;
         for (int64_t e = start[i]; e < start[i + 1]; ++e) {
             if (e + kSoon < end) prefetch_ends<0>(r.v + int64_t{column[e + kSoon]} * Count, Count);
             const int64_t j = column[e];
-            const T* const from = r.v + j * Count;
-            const T value = static_cast<T>(near_in ? weight[e] * near_in[j] : weight[e]);
-            for (int c = 0; c < Count; ++c) sum[c] += value * from[c];
+            near.add(static_cast<T>(near_in ? weight[e] * near_in[j] : weight[e]), r.v + j * Count);
         }
+        T sum[Count];
+        near.put(sum);
         const double near_out =
             (r.scales.near_out ? r.scales.near_out[i] : 1) * (r.scales.near_times * r.near.unit());
         const double far_out = r.far ? (r.scales.far_out ? r.scales.far_out[i] : 1) * r.scales.far_times : 0;
@@ -75,7 +78,7 @@ BVDT_NOINLINE void write_rows(const Rows<T>& r) {
             const double* const from = r.far + (i - r.first) * Count;
             for (int c = 0; c < Count; ++c) total[c] += far_out * (from[c] + r.above[c]);
         }
-        T* const to = r.out + (r.order ? int64_t{r.order[i]} : i) * r.stride;
+        T* const to = r.out + i * r.stride;
         if (r.step) take_step<T, Count>(r, i, to, total);
         for (int c = 0; c < Count; ++c) to[c] = static_cast<T>(total[c]);
         if (r.step) continue;
@@ -97,27 +100,24 @@ void write_some(const Rows<T>& r, int64_t count) {
     write_some(r, count, std::make_integer_sequence<int, kAtOnce>{});
 }
 
-// k columns of v, their rows in the tree's order and side by side: v itself, or a copy.
+// k columns of v, their rows side by side: v itself, or a copy.
 template <typename T>
-class Ordered {
+class Packed {
   public:
-    Ordered(const Columns<const T>& v, const int32_t* order, int64_t n) : given_(v), order_(order) {
-        if (order_ || v.stride != v.k) copy_.resize(static_cast<size_t>(n * v.k));
+    Packed(const Columns<const T>& v, int64_t n) : given_(v) {
+        if (v.stride != v.k) copy_.resize(static_cast<size_t>(n * v.k));
     }
     const T* data() const { return copy_.empty() ? given_.data : copy_.data(); }
 
     // Makes rows first … last − 1 ready.
     void put(int64_t first, int64_t last) {
         if (copy_.empty()) return;
-        for (int64_t j = first; j < last; ++j) {
-            if (order_ && j + kAhead < last) prefetch_ends<0>(given_.row(order_[j + kAhead]), given_.k);
-            std::copy_n(given_.row(order_ ? order_[j] : j), given_.k, copy_.data() + j * given_.k);
-        }
+        for (int64_t j = first; j < last; ++j)
+            std::copy_n(given_.row(j), given_.k, copy_.data() + j * given_.k);
     }
 
   private:
     Columns<const T> given_;
-    const int32_t* order_;
     LargeVector<T> copy_;
 };
 
@@ -160,14 +160,14 @@ class PartialSums {
 
 // Both return the sums (width,) of all rows.
 template <typename T>
-std::vector<double> multiply_links(const Links& near, const WalkScales& scales, Ordered<T>& v,
-                                   const Columns<T>& out, const int32_t* order, const WalkStep<T>* step,
-                                   int64_t n_sums, int threads) {
+std::vector<double> multiply_links(const Links& near, const WalkScales& scales, Packed<T>& v,
+                                   const Columns<T>& out, const WalkStep<T>* step, int64_t n_sums,
+                                   int threads) {
     const int64_t n = near.n_points(), k = out.k;
     PartialSums partial((n + kRows - 1) / kRows, n_sums * k);
     parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) { v.put(first, last); });
     parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) {
-        write_some<T>({near, scales, v.data(), nullptr, nullptr, order, out.data, out.stride, first, last,
+        write_some<T>({near, scales, v.data(), nullptr, nullptr, out.data, out.stride, first, last,
                        partial.of(first / kRows), n_sums, step},
                       k);
     });
@@ -176,20 +176,21 @@ std::vector<double> multiply_links(const Links& near, const WalkScales& scales, 
 
 template <typename T>
 std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near, const WalkScales& scales,
-                                  Ordered<T>& v, const Columns<T>& out, const int32_t* order, Side side,
-                                  const WalkStep<T>* step, int64_t n_sums, int threads) {
+                                  Packed<T>& v, const Columns<T>& out, Side side, const WalkStep<T>* step,
+                                  int64_t n_sums, int threads) {
     const ProductShape& p = far.shape();
     const int64_t k = out.k, n_top = p.n_subtrees - 1;
+    const int64_t grain = std::clamp<int64_t>(p.n_subtrees / (4 * threads), 1, 16);
     PartialSums partial(p.n_subtrees, n_sums * k);
     std::vector<double> top(static_cast<size_t>((p.n_subtrees + n_top) * k)), total(static_cast<size_t>(k));
     double* const above = top.data() + n_top * k;  // per subtree: first its sum, then what comes down to it
-    parallel_for(p.n_subtrees, 16, threads, [&](int64_t c) {
+    parallel_for(p.n_subtrees, grain, threads, [&](int64_t c) {
         v.put(p.first_leaf[c], p.first_leaf[c + 1]);
         add_rows(v.data(), scales.far_in, p.first_leaf[c], p.first_leaf[c + 1], k, above + c * k);
     });
     sweep(top.data(), p.top_child.data(), far.top_weights(), n_top, k, total.data(), side);
     parallel_for(
-        p.n_subtrees, 16, threads,
+        p.n_subtrees, grain, threads,
         [&] { return std::vector<double>(static_cast<size_t>((2 * p.largest + 1) * k)); },
         [&](int64_t c, std::vector<double>& scratch) {
             const int64_t n = p.leaves(c), first = p.first_leaf[c], row = 2 * p.first_row(c);
@@ -197,7 +198,7 @@ std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near,
             double* const sum = scratch.data() + 2 * p.largest * k;
             scaled_rows(v.data(), scales.far_in, first, n, k, leaves);
             sweep(scratch.data(), p.child.data() + row, far.weights() + row, n - 1, k, sum, side);
-            write_some<T>({near, scales, v.data(), leaves, above + c * k, order, out.data, out.stride, first,
+            write_some<T>({near, scales, v.data(), leaves, above + c * k, out.data, out.stride, first,
                            first + n, partial.of(c), n_sums, step},
                           k);
         });
@@ -206,20 +207,19 @@ std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near,
 
 template <typename T>
 void multiply_columns(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
-                      T* out, int64_t columns, bool transpose, const int32_t* order, const WalkStep<T>* step,
-                      double* sums, int64_t n_sums, int threads) {
+                      T* out, int64_t columns, bool transpose, const WalkStep<T>* step, double* sums,
+                      int64_t n_sums, int threads) {
     const int64_t n_batches = (columns + kAtOnce - 1) / kAtOnce;
     for (int64_t b = 0, j = 0; b < n_batches; ++b) {
         const int64_t k = (columns - j + n_batches - b - 1) / (n_batches - b);  // as even as can be
-        Ordered<T> from({v + j, columns, k}, order, near.n_points());
+        Packed<T> from({v + j, columns, k}, near.n_points());
         const Columns<T> to{out + j, columns, k};
         WalkStep<T> here{};
-        if (step) here = *step, here.given += j;
+        if (step) here = *step, here.given += j, here.next += j, here.now += j, here.before += j;
         const WalkStep<T>* const taken = step ? &here : nullptr;
         const std::vector<double> made =
-            far ? multiply_both(*far, near, scales, from, to, order, far->side(transpose), taken, n_sums,
-                                threads)
-                : multiply_links(near, scales, from, to, order, taken, n_sums, threads);
+            far ? multiply_both(*far, near, scales, from, to, far->side(transpose), taken, n_sums, threads)
+                : multiply_links(near, scales, from, to, taken, n_sums, threads);
         for (int64_t s = 0; s < n_sums; ++s) std::copy_n(made.data() + s * k, k, sums + s * columns + j);
         j += k;
     }
@@ -229,21 +229,19 @@ void multiply_columns(const CoarsestProduct* far, const Links& near, const WalkS
 
 template <typename T>
 void multiply_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
-                   T* out, int64_t columns, bool transpose, bool ordered, double* sums, int64_t n_sums,
-                   int threads) {
-    const int32_t* const order = ordered ? nullptr : near.order().data();
-    multiply_columns<T>(far, near, scales, v, out, columns, transpose, order, nullptr, sums, n_sums, threads);
+                   T* out, int64_t columns, bool transpose, double* sums, int64_t n_sums, int threads) {
+    multiply_columns<T>(far, near, scales, v, out, columns, transpose, nullptr, sums, n_sums, threads);
 }
 
 template <typename T>
 void step_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v, T* out,
                int64_t columns, const WalkStep<T>& step, double* sums, int threads) {
-    multiply_columns<T>(far, near, scales, v, out, columns, false, nullptr, &step, sums, 3, threads);
+    multiply_columns<T>(far, near, scales, v, out, columns, false, &step, sums, sums ? 3 : 0, threads);
 }
 
 #define BVDT_FOR(T)                                                                                         \
     template void multiply_walk(const CoarsestProduct*, const Links&, const WalkScales&, const T*, T*,      \
-                                int64_t, bool, bool, double*, int64_t, int);                                \
+                                int64_t, bool, double*, int64_t, int);                                      \
     template void step_walk(const CoarsestProduct*, const Links&, const WalkScales&, const T*, T*, int64_t, \
                             const WalkStep<T>&, double*, int);
 BVDT_FOR(double)

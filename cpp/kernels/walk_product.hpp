@@ -4,8 +4,7 @@
 //
 // with Q of a coarsest partition and A the links. Main memory is read once for the links and q and twice for
 // v: first the subtrees' sums go up the tree above them, then each subtree of some hundred points sweeps in
-// cache, adds what comes down to it and its rows' links, and writes its results. Vectors in the points' own
-// order are put in the tree's on the first way, and put back as they are written.
+// cache, adds what comes down to it and its rows' links, and writes its results.
 #pragma once
 
 #include <cstdint>
@@ -21,27 +20,27 @@ struct WalkScales {  // (N,) each, by place in the tree's order; null for ones
     double near_times = 1, far_times = 1;  // one more factor for all rows
 };
 
-// Label spreading's step in the place of the product p: with the row that is given,
-//     g_i = by_i·(p_i + share·given_i),      out_i ← turn·g_i + (1 − turn)·out_i
-// which is Chebyshev's step where out holds the vector before v. At turn 1 out may hold anything.
+// A three-term step in the place of the product p: with the row that is given,
+//     g_i = by_i·(p_i + share·given_i),      out_i ← next·g_i + now·v_i + before·out_i   column by column
+// for label spreading and for polynomials of the walk.
 template <typename T>
 struct WalkStep {
     const int32_t* row;  // (N,) by place: which given row, −1 for none
     const T* given;      // (m, columns)
     const double* by;    // (N,) above 0
-    double share, turn;
+    double share;
+    const T *next, *now, *before;  // (columns,)
 };
 
-// out and v (N, columns), in the tree's order if `ordered`. `far` may be null: links alone. `transpose` is
-// that of Q; the links are as they are. sums (n_sums, columns) = Σ_i v_i·out_i and Σ_i out_i² of every
-// column, the first or both or, with n_sums = 0, none.
+// out and v (N, columns), in the tree's order. `far` may be null: links alone. `transpose` is that of Q; the
+// links are as they are. sums (n_sums, columns) = Σ_i v_i·out_i and Σ_i out_i² of every column, the first or
+// both or, with n_sums = 0, none.
 template <typename T>
 void multiply_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
-                   T* out, int64_t columns, bool transpose, bool ordered, double* sums, int64_t n_sums,
-                   int threads);
+                   T* out, int64_t columns, bool transpose, double* sums, int64_t n_sums, int threads);
 
-// The step, in the tree's order; out and v are two arrays. sums (3, columns) = Σ|r_i|, Σ|g_i/by_i| and Σ r_i²
-// of r_i = (g_i − v_i)/by_i.
+// The step; out and v are two arrays. sums (3, columns), or null: Σ|r_i|, Σ|g_i/by_i| and Σ r_i² of
+// r_i = (g_i − v_i)/by_i.
 template <typename T>
 void step_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v, T* out,
                int64_t columns, const WalkStep<T>& step, double* sums, int threads);

@@ -4,7 +4,6 @@ Written by .ci/stubs.py from the compiled core; what each kernel computes stands
 cpp/bindings. The number of threads never changes a result.
 """
 
-from collections.abc import Sequence
 from typing import Annotated, TypedDict, overload
 
 import numpy as np
@@ -210,12 +209,6 @@ def conjugate_step(
     squares: Float64VectorOut,
     threads: int,
 ) -> None: ...
-def reduce_columns(
-    r: RealMatrixOut, ap: RealMatrix, length: RealVector, squares: Float64VectorOut, threads: int
-) -> None: ...
-def advance_columns(
-    f: RealMatrixOut, p: RealMatrixOut, r: RealMatrix, length: RealVector, turn: RealVector, threads: int
-) -> None: ...
 def spread_points(
     y: Float32Matrix, low0: float, low1: float, unit: float, mass: Float32MatrixOut, threads: int
 ) -> None: ...
@@ -299,8 +292,8 @@ class Links:
         given: RealMatrix,
         by: Float64Vector,
         share: float,
-        turn: float,
-        sums: Float64MatrixOut,
+        weights: RealMatrix,
+        sums: Float64MatrixOut | None,
         threads: int,
     ) -> None: ...
 
@@ -452,33 +445,6 @@ def product_blocks(
     q: Float64Vector,
     v: RealMatrix,
     out: RealMatrixOut,
-    threads: int,
-) -> None: ...
-def walk_recurrence(
-    indptr: Int64Vector,
-    indices: Int32Vector,
-    value: Float32Vector,
-    trees: Sequence[CoarsestProduct],
-    share: Float32Vector,
-    scale: Float32Vector,
-    centre: float,
-    radius: float,
-    a: Float32Matrix,
-    b: Float32Matrix,
-    start: Float64Matrix,
-    rest: Float64Matrix,
-    y: Float64MatrixOut,
-    threads: int,
-) -> None: ...
-def walk_product_exact(
-    indptr: Int64Vector,
-    indices: Int32Vector,
-    value: Float64Vector,
-    trees: Sequence[CoarsestProduct],
-    share: Float64Vector,
-    scale: Float64Vector,
-    v: Float64Matrix,
-    out: Float64MatrixOut,
     threads: int,
 ) -> None: ...
 def product_sparse(

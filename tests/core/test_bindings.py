@@ -161,15 +161,12 @@ OWN = {
     | {name: [shorter] for name in ("near_in", "near_out", "far_in", "far_out")}
     | {"dots": [shorter, narrower]},
     "Links.step": COLUMNS
-    | {name: [shorter] for name in ("by", "sums")}
+    | {name: [shorter] for name in ("by", "sums", "weights")}
     | {"row": [put(0, -2), put(1, 1), put(-1, BIG), shorter], "given": [narrower]},
     "Links.mean": {},
     "column_dots": {"b": [shorter, narrower], "out": [shorter]},
     "conjugate_step": {name: [shorter, narrower] for name in ("f", "r", "p", "ap")}
     | {name: [shorter] for name in ("length", "turn", "squares")},
-    "reduce_columns": {"ap": [shorter, narrower], "length": [shorter], "squares": [shorter]},
-    "advance_columns": {name: [shorter, narrower] for name in ("f", "p", "r")}
-    | {"length": [shorter], "turn": [shorter]},
     "take_rows": COLUMNS | {"order": ORDER},
     "put_rows": COLUMNS | {"order": ORDER, "factor": [shorter]},
     "cut_below_zero": {},
@@ -180,26 +177,6 @@ OWN = {
     "product_blocks": COLUMNS
     | {"order": ORDER, "other": [put(0, -1), put(1, NODES), put(-1, BIG), shorter], "q": [shorter]},
     "product_sparse": {"value": [shorter], "v": [shorter, narrower], "out": [shorter, narrower]},
-    "walk_product_exact": {
-        "indices": [put(0, -1), put(0, N), put(-1, BIG), shorter],
-        "value": [shorter],
-        "share": [shorter],
-        "scale": [shorter],
-        "v": [shorter],
-        "out": [shorter, narrower],
-    },
-    "walk_recurrence": {
-        "indices": [put(0, -1), put(0, N), put(-1, BIG), shorter],
-        "value": [shorter],
-        "share": [shorter],
-        "scale": [shorter],
-        "radius": [always(0.0), always(-1.0), always(np.nan)],
-        "a": [shorter, narrower],
-        "b": [shorter, narrower],
-        "start": [shorter, narrower],
-        "rest": [shorter, narrower],
-        "y": [shorter],
-    },
     "spread_points": MESH | {"mass": [always(np.zeros((3, 9), np.float32))]},
     "read_potential": MESH
     | {"potential": [always(np.zeros((9, 3), np.float32))], "out": [shorter, narrower]},

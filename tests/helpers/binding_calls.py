@@ -181,7 +181,8 @@ def links_step() -> Arguments:
     scales = {"near_times": 0.9, "far_times": 0.1, "by": np.ones(N)}
     row = np.full(N, -1, np.int32)
     row[1] = 0
-    settings = {"row": row, "given": np.ones((1, 2)), "share": 0.1, "turn": 1.2, "sums": np.zeros((3, 2))}
+    settings = {"row": row, "given": np.ones((1, 2)), "share": 0.1, "sums": np.zeros((3, 2))}
+    settings["weights"] = np.ones((3, 2))
     return columns() | {"far": _core.CoarsestProduct(**coarsest_product())} | scales | settings
 
 
@@ -204,16 +205,6 @@ def column_dots() -> Arguments:
 def conjugate_step() -> Arguments:
     step = {name: np.ones((N, 2)) for name in ("f", "r", "p", "ap")}
     return step | {"length": np.ones(2), "turn": np.ones(2), "squares": np.zeros(2), "threads": 2}
-
-
-def reduce_columns() -> Arguments:
-    step = {"r": np.ones((N, 2)), "ap": np.ones((N, 2)), "length": np.ones(2)}
-    return step | {"squares": np.zeros(2), "threads": 2}
-
-
-def advance_columns() -> Arguments:
-    step = {name: np.ones((N, 2)) for name in ("f", "p", "r")}
-    return step | {"length": np.ones(2), "turn": np.ones(2), "threads": 2}
 
 
 def take_rows() -> Arguments:
@@ -263,30 +254,6 @@ def product_sparse() -> Arguments:
     points = _points(True)
     csr = {"indptr": points["indptr"], "indices": points["indices"], "value": points["x"]}
     return csr | {"v": np.ones((D, 2)), "out": np.zeros((N, 2)), "threads": 2}
-
-
-def run_recurrence(**arguments: Any) -> None:
-    tree = _core.CoarsestProduct(**coarsest_product()).symmetric()
-    _core.walk_recurrence(trees=[tree], **arguments)
-
-
-def walk_recurrence() -> Arguments:
-    links = {"indptr": np.arange(N + 1), "indices": int32(*range(N)), "value": np.ones(N, np.float32)}
-    parts = {"share": np.ones(1, np.float32), "scale": np.ones(N, np.float32)}
-    steps = {name: np.ones((3, 2), np.float32) for name in ("a", "b")}
-    columns = {name: np.ones((N, 2)) for name in ("start", "rest", "y")}
-    return links | parts | {"centre": -0.1, "radius": 0.9} | steps | columns | {"threads": 2}
-
-
-def run_walk_product(**arguments: Any) -> None:
-    tree = _core.CoarsestProduct(**coarsest_product()).symmetric()
-    _core.walk_product_exact(trees=[tree], **arguments)
-
-
-def walk_product_exact() -> Arguments:
-    links = {"indptr": np.arange(N + 1), "indices": int32(*range(N)), "value": np.ones(N)}
-    columns = {name: np.ones((N, 2)) for name in ("v", "out")}
-    return links | {"share": np.ones(1), "scale": np.ones(N)} | columns | {"threads": 2}
 
 
 # -- maps --------------------------------------------------------------------------------------------------
@@ -526,8 +493,6 @@ CALLS: dict[str, Call] = {
     "Links.mean": Call(links_mean, lambda: {"threads": 2}),
     "column_dots": Call(_core.column_dots, column_dots),
     "conjugate_step": Call(_core.conjugate_step, conjugate_step),
-    "reduce_columns": Call(_core.reduce_columns, reduce_columns),
-    "advance_columns": Call(_core.advance_columns, advance_columns),
     "take_rows": Call(_core.take_rows, take_rows),
     "put_rows": Call(_core.put_rows, put_rows),
     "cut_below_zero": Call(_core.cut_below_zero, cut_below_zero),
@@ -536,8 +501,6 @@ CALLS: dict[str, Call] = {
     "blend_rows": Call(_core.blend_rows, blend_rows),
     "product_blocks": Call(_core.product_blocks, product_blocks),
     "product_sparse": Call(_core.product_sparse, product_sparse),
-    "walk_product_exact": Call(run_walk_product, walk_product_exact),
-    "walk_recurrence": Call(run_recurrence, walk_recurrence),
     "spread_points": Call(_core.spread_points, spread_points),
     "read_potential": Call(_core.read_potential, read_potential),
     "move_points": Call(_core.move_points, move_points),

@@ -89,8 +89,8 @@ def test_in_the_tree_s_order_with_a_diagonal(kind, side):
 @pytest.mark.kernel
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("side", ["forward", "mean"])
-@pytest.mark.parametrize("weight", [1.0, 1.3])
-def test_a_step_is_the_formula_s(kind, side, weight):
+@pytest.mark.parametrize("weights", [(1.0, 0.0, 0.0), (1.3, 0.4, -0.7)])
+def test_a_step_is_the_formula_s(kind, side, weights):
     op, rng = KINDS[kind](), np.random.default_rng(1)
     Q = op.toarray()
     M = Q if side == "forward" else (Q + Q.T) / 2
@@ -104,10 +104,10 @@ def test_a_step_is_the_formula_s(kind, side, weight):
         R = (G - Z) / D[:, None]
         for form, rows in ((op, np.arange(N)), (op.inner, op.inner.order)):
             out, sums = before[rows].copy(), np.empty((3, 3))
-            labels = np.ascontiguousarray(row[rows]), given
+            labels, by = (np.ascontiguousarray(row[rows]), given), np.outer(weights, [1.0, 0.5, 2.0])
             mask = None if held is None else held[rows]
-            form.step(Z[rows].copy(), out, labels, 0.9, weight, sums, mask, side=side, scale=D[rows])
-            assert_allclose(out, (weight * G + (1 - weight) * before)[rows], atol=1e-13)
+            form.step(Z[rows].copy(), out, labels, 0.9, 0.1, by, sums, mask, side=side, scale=D[rows])
+            assert_allclose(out, (by[0] * G + by[1] * Z + by[2] * before)[rows], atol=1e-13)
             assert_allclose(
                 sums, [np.abs(R).sum(0), np.abs(G / D[:, None]).sum(0), (R * R).sum(0)], rtol=1e-12
             )

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
 import bvdt
+from bvdt.solvers import three_terms
 from bvdt.solvers.lobpcg import leading_space, orthonormal, recurrence
 from bvdt.walks import eigenvectors
 from bvdt.walks.components import closed_groups, closed_parts, mixed_parts, walk_parts
@@ -205,10 +206,10 @@ def test_recurrence_is_that_of_its_products(n_trees):
     inner = symmetrized(op).inner
     rng = np.random.default_rng(0)
     Y, R = rng.normal(size=(2, 800, 5))
-    a, b = rng.uniform(0, 1, size=(2, 12, 5))
+    weights = rng.uniform([[0], [-0.1], [-1]], [[1], [0], [0]], size=(12, 3, 5))
     for start, rest in ((Y, R), (Y, None), (None, R), (1e-60 * Y, 1e-60 * R)):
-        expected = recurrence(inner.dot)(start, rest, a, b, -0.1, 0.9)
-        found = inner.own_recurrence(start, rest, a, b, -0.1, 0.9)
+        expected = recurrence(inner.dot)(start, rest, weights)
+        found = three_terms(inner, start, rest, weights)
         assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
 
 
@@ -218,10 +219,10 @@ def test_an_isolated_point_in_the_order_of_the_tree():
     inner, order = S.inner, S.inner.order
     V = np.random.default_rng(0).normal(size=(501, 3))
     assert_allclose(inner @ V[order], (S @ V)[order], atol=1e-12)
-    ones, none = np.ones((8, 3)), np.zeros((8, 3))
+    powers = np.ones((8, 3, 3)) * [[1], [0], [0]]
     others = order != 500
-    expected = recurrence(inner.dot)(V, None, ones, none, 0.0, 1.0)
-    found = inner.own_recurrence(V, None, ones, none, 0.0, 1.0)
+    expected = recurrence(inner.dot)(V, None, powers)
+    found = three_terms(inner, V, None, powers)
     assert_allclose(found[others], expected[others], atol=1e-4)
     assert_allclose(found[~others], (inner @ found)[~others], atol=1e-9)
 

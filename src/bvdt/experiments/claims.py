@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from .accuracy import Curves, Mean
 from .config import TITLES
 from .growth import MODEL, Exponent, Times
@@ -206,8 +208,9 @@ def much_faster(times: Times, fitted: dict[tuple[str, str], Exponent]) -> Claim:
         )
         if (data, "bvdt") in fitted and (data, "exact_gid") in fitted and ratios[-1] < 100:
             gain = fitted[data, "exact_gid"].value - fitted[data, "bvdt"].value
-            reached = n * (100 / ratios[-1]) ** (1 / gain) if gain > 0 else float("inf")
-            numbers.append(f"The ratio grows as N^{gain:.2f}: for GID it would be 100 at N = {reached:,.0f}.")
+            digits = np.log10(n) + np.log10(100 / ratios[-1]) / gain if gain > 0 else np.inf
+            reached = f"at N = {10**digits:,.0f}" if digits < 12 else "beyond N = 10^12"
+            numbers.append(f"The ratio grows as N^{gain:.2f}: for GID it would be 100 {reached}.")
     if not ratios:
         return Claim("speed", quote, test, UNKNOWN)
     verdict = HOLDS if min(ratios) >= 100 else PART if max(ratios) > 1 else NOT

@@ -1,6 +1,6 @@
 """Transition matrices as linear operators: one tree, a forest, a near field, the exact matrix, new points."""
 
-from .base import MatrixOperator, RealOperator, Recurrence, Side
+from .base import MatrixOperator, RealOperator, Side
 from .build import transition_matrix
 from .exact import exact_rows, exact_transition_matrix
 from .forest import ForestOperator
@@ -18,7 +18,6 @@ __all__ = [
     "NearField",
     "OrderedWalk",
     "RealOperator",
-    "Recurrence",
     "Side",
     "SymmetrizedOperator",
     "TransitionOperator",

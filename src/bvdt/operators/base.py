@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 Side = Literal["forward", "transpose", "mean"]  # A, Aᵀ or (A + Aᵀ)/2
 SIDES: dict[Side, Side] = {"forward": "transpose", "transpose": "forward", "mean": "mean"}  # of the transpose
-# Y_(n+1) = a_n·(S·Y_n − center·Y_n + R)/radius − b_n·Y_(n−1) from (Y_0, R, a, b, center, radius); None for 0
-Recurrence = Callable[[Float | None, Float | None, Float, Float, float, float], Float]
 T = TypeVar("T")
 _ROWS = 1 << 12  # that stay in cache from one operation to the next
 
@@ -101,38 +99,37 @@ class RealOperator(LinearOperator):  # type: ignore[misc]  # SciPy has no types
         self,
         Z: Numbers,  # (n, k)
         out: Numbers,  # (n, k)
-        labels: tuple[Int, Numbers],  # (n,), (m, k)
+        given: tuple[Int, Numbers],  # (n,), (m, k)
         alpha: float,
-        weight: float,
-        sums: Float,  # (3, k)
+        share: float,
+        weights: Numbers,  # (3, k)
+        sums: Float | None = None,  # (3, k)
         fixed: Mask | None = None,  # (n,)
         *,
         side: Side = "forward",
         scale: Float | None = None,  # (n,) above 0
     ) -> None:
-        """out ← weight·G + (1 − weight)·out with G = α·D²·A·Z + (1 − α)·D·Y, D = diag(scale).
+        """out ← a·G + b·Z + c·out by column, with G = α·D²·A·Z + share·D·Y and D = diag(scale).
 
-        This is the step of F = D⁻¹·Z with D·A·D, one scaling less. ``labels``: which row of the second array
-        is the point's row of Y, −1 for none. ``fixed`` points are set to D·Y. ``sums`` ← Σ|R|, Σ|D⁻¹·G| and
-        ΣR² of the columns, R = D⁻¹·(G − Z).
+        This is a three-term step of F = D⁻¹·Z with D·A·D, one scaling less. ``given``: which row of the
+        second array is the point's row of Y, −1 for none; ``weights``: a, b and c. ``fixed`` points have
+        D·Y for G. ``sums`` ← Σ|R|, Σ|D⁻¹·G| and ΣR² of the columns, R = D⁻¹·(G − Z).
         """
-        row, given = labels
-        sums[:] = 0.0
+        (row, values), (a, b, c) = given, weights
+        if sums is not None:
+            sums[:] = 0.0
         product = self.apply(Z, side)
         for first in range(0, len(Z), _ROWS):
             rows = slice(first, first + _ROWS)
             D = np.ones((1, 1)) if scale is None else scale[rows, None]
-            Y = np.where(row[rows, None] >= 0, given[row[rows]], 0.0)
-            G = alpha * D**2 * product[rows] + (1 - alpha) * D * Y
+            Y = np.where(row[rows, None] >= 0, values[row[rows]], 0.0)
+            G = alpha * D**2 * product[rows] + share * D * Y
             if fixed is not None:
                 G = np.where(fixed[rows, None], D * Y, G)
-            R = (G - Z[rows]) / D
-            sums += np.abs(R).sum(axis=0), np.abs(G / D).sum(axis=0), np.einsum("ij,ij->j", R, R)
-            out[rows] = G if weight == 1 else weight * G + (1 - weight) * out[rows]
-
-    def recurrence(self, scale: Float) -> Recurrence | None:
-        """That of S = D·(A + Aᵀ)/2·D, D = diag(scale), if there is a faster way than by products."""
-        return None
+            if sums is not None:
+                R = (G - Z[rows]) / D
+                sums += np.abs(R).sum(axis=0), np.abs(G / D).sum(axis=0), np.einsum("ij,ij->j", R, R)
+            out[rows] = a * G + b * Z[rows] + c * out[rows]
 
     def toarray(self) -> Float:  # (n, n)
         """A as a dense array."""

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from .. import _core
 from .._support.arrays import Float, Int, Mask, Numbers
 from .._support.columns import column_dots
 from .._support.running import n_threads
-from .base import RealOperator, Recurrence, Side
+from .base import RealOperator, Side
 from .near_field import UNIT, NearField
 from .tree_product import CoarsestProduct, TreeProduct
 
@@ -94,18 +93,19 @@ class OrderedWalk(RealOperator):
         self,
         Z: Numbers,
         out: Numbers,
-        labels: tuple[Int, Numbers],
+        given: tuple[Int, Numbers],
         alpha: float,
-        weight: float,
-        sums: Float,
+        share: float,
+        weights: Numbers,
+        sums: Float | None = None,
         fixed: Mask | None = None,
         *,
         side: Side = "forward",
         scale: Float | None = None,
     ) -> None:
         if not self.one_kernel or fixed is not None:
-            return super().step(Z, out, labels, alpha, weight, sums, fixed, side=side, scale=scale)
-        links, (row, given) = self._links(side), labels
+            return super().step(Z, out, given, alpha, share, weights, sums, fixed, side=side, scale=scale)
+        links, (row, values) = self._links(side), given
         links.step(
             self._far(side),
             Z,
@@ -113,40 +113,14 @@ class OrderedWalk(RealOperator):
             near_times=alpha,
             far_times=alpha * self._far_scales(side, None)[2],
             row=row,
-            given=given,
+            given=values,
             by=np.ones(len(Z)) if scale is None else scale,
-            share=1 - alpha,
-            turn=weight,
+            share=share,
+            weights=weights,
             sums=sums,
             threads=self._threads(links, Z),
         )
         return None
-
-    def recurrence(self, scale: Float) -> Recurrence | None:
-        """In single precision, of which ``walks.eigenvectors`` makes polynomials."""
-        if (
-            self._near is None
-            or not self.is_even
-            or not all(isinstance(t, CoarsestProduct) for t in self._trees)
-        ):
-            return None
-        mean = self.mean_matrix
-        data = mean.data * np.repeat(scale, np.diff(mean.indptr)) * scale[mean.indices]
-        trees = [tree.mean for tree in self._trees if isinstance(tree, CoarsestProduct)]
-        share = (self._far_scales("mean", None)[2] * self._weights).astype(np.float32)
-        walk = (mean.indptr, mean.indices, data.astype(np.float32), trees, share, scale.astype(np.float32))
-
-        def recur(
-            Y: Float | None, R: Float | None, a: Float, b: Float, center: float, radius: float
-        ) -> Float:
-            none, out = np.empty((0, a.shape[1])), np.empty((len(scale), a.shape[1]))
-            start, rest = (none if V is None else np.ascontiguousarray(V) for V in (Y, R))
-            steps = np.ascontiguousarray(a, np.float32), np.ascontiguousarray(b, np.float32)
-            threads = n_threads(self.n_jobs, 2.0 * out.size * len(a))
-            _core.walk_recurrence(*walk, center, radius, *steps, start, rest, out, threads)
-            return out
-
-        return recur
 
     # -- parts --------------------------------------------------------------------------------------------
 
@@ -158,12 +132,6 @@ class OrderedWalk(RealOperator):
     @property
     def one_kernel(self) -> bool:  # type: ignore[override]
         return self.is_even and isinstance(self._trees[0], CoarsestProduct) and not self._others
-
-    @property
-    def mean_matrix(self) -> csr_array:  # (N, N)
-        """(λS + (λS)ᵀ)/2 as a sparse matrix."""
-        mean = self._links("mean")
-        return csr_array((mean.unit * mean.weight, mean.column, mean.first), shape=self.shape)
 
     @property
     def _others(self) -> list[tuple[float, TreeProduct]]:

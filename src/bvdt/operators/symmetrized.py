@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from .._support.arrays import Float, Index, Int, Mask, Numbers
-from .base import RealOperator, Recurrence, Side
+from .base import RealOperator, Side
 
 ISOLATED = 1e-12  # sum of a column of Q, of which 1 is the mean, below which nothing leads to the point
 
@@ -68,8 +68,7 @@ class SymmetrizedOperator(RealOperator):
         if operator is self.operator or operator.order is None:
             return self
         other, order = copy.copy(self), operator.order
-        for derived in ("units", "own_recurrence"):
-            other.__dict__.pop(derived, None)
+        other.__dict__.pop("units", None)
         other.operator, other.order = operator, order
         other.degrees, other.scale = self.degrees[order], self.scale[order]
         other.kept = None if self.kept is None else self.kept[order]
@@ -88,23 +87,20 @@ class SymmetrizedOperator(RealOperator):
         self,
         Z: Numbers,
         out: Numbers,
-        labels: tuple[Int, Numbers],
+        given: tuple[Int, Numbers],
         alpha: float,
-        weight: float,
-        sums: Float,
+        share: float,
+        weights: Numbers,
+        sums: Float | None = None,
         fixed: Mask | None = None,
         *,
         side: Side = "mean",
         scale: Float | None = None,
     ) -> None:
         if self.units is None:
-            return super().step(Z, out, labels, alpha, weight, sums, fixed)
-        return self.operator.step(Z, out, labels, alpha, weight, sums, fixed, side="mean", scale=self.units)
-
-    @cached_property
-    def own_recurrence(self) -> Recurrence | None:
-        """That of S itself, if there is a faster way than by products."""
-        return self.operator.recurrence(self.scale)
+            return super().step(Z, out, given, alpha, share, weights, sums, fixed)
+        step = self.operator.step
+        return step(Z, out, given, alpha, share, weights, sums, fixed, side="mean", scale=self.units)
 
     def mean_with_transpose(self, V: ArrayLike) -> Numbers:  # (N,) or (N, k), shape kept
         """W·V, a new array."""

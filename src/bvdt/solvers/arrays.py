@@ -35,10 +35,11 @@ class Matrix(Protocol):
         self,
         Z: Numbers,
         out: Numbers,
-        labels: tuple[Int, Numbers],
+        given: tuple[Int, Numbers],
         alpha: float,
-        weight: float,
-        sums: Float,
+        share: float,
+        weights: Numbers,
+        sums: Float | None = None,
         fixed: Mask | None = None,
     ) -> None: ...
 
@@ -78,6 +79,30 @@ class ArraySystem:
         residual = column_dots(self._R, self._R, self._n_jobs)
         most = max_products - self.products
         return self.F, self.products + conjugate_gradients(self, residual, tol**2 * self.right, most)
+
+
+def three_terms(S: Matrix, Y: Float | None, R: Float | None, weights: Float) -> Float:  # (N, k) ×2 -> (N, k)
+    """Y_(n+1) = a_n·(S·Y_n + R) + b_n·Y_n + c_n·Y_(n−1) from Y on, None for 0, in single precision.
+
+    ``weights`` (n, 3, k): a, b and c of every step. Columns may be of any size: each is scaled by the power
+    of 2 next to its largest number, which rounds nothing.
+    """
+    parts = [V for V in (Y, R) if V is not None]
+    largest = np.max([np.abs(V).max(axis=0) for V in parts], axis=0)
+    size = np.where(largest > 0, 2.0 ** np.frexp(largest)[1], 1.0)
+    U = np.ones(len(parts[0])) if S.units is None else S.units
+    weights = weights.astype(np.float32)
+    rest = np.zeros((1, len(size)), np.float32) if R is None else (R / size).astype(np.float32)
+    row = np.full(len(U), -1, np.int32) if R is None else np.arange(len(U), dtype=np.int32)
+    if Y is None:  # the first step needs no product
+        Z, weights = weights[0, 0] * U[:, None].astype(np.float32) * rest, weights[1:]
+    else:
+        Z = (Y * (U[:, None] / size)).astype(np.float32)
+    before = np.zeros_like(Z)
+    for now in weights:
+        S.step(Z, before, (row, rest), 1.0, 1.0, now)
+        Z, before = before, Z
+    return np.asarray(Z * (size / U[:, None]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +160,10 @@ class ArraySpreading:
             self._Z[places] *= M.units[places, None]
 
     def step(self, weight: float) -> None:
-        self._M.step(self._Z, self._before, self._labels, self.alpha, weight, self.sums, self._fixed)
+        weights = np.empty((3, len(self.right)), self._Z.dtype)
+        weights[:] = [[weight], [0.0], [1 - weight]]
+        share = 1 - self.alpha
+        self._M.step(self._Z, self._before, self._labels, self.alpha, share, weights, self.sums, self._fixed)
         self._Z, self._before = self._before, self._Z
         self.products += 1
 

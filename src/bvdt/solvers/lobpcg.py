@@ -27,7 +27,7 @@ from .._support.arrays import Float
 Product = Callable[[Float], Float]  # (N, m) -> (N, m)
 Preconditioner = Callable[[Float], Float | None]  # the same
 # See ``recurrence``.
-Recurrence = Callable[[Float | None, Float | None, Float, Float, float, float], Float]
+Recurrence = Callable[[Float | None, Float | None, Float], Float]
 Tolerance = Callable[[Float, Float], float | Float]  # of the Ritz values and residuals' lengths, (b,) both
 _DEPENDENT = 1e-10  # of the largest: directions that add nothing
 _SOUND = 1e-7  # of the least eigenvalue of a Gram matrix: rounding is 1e-9 then
@@ -75,7 +75,7 @@ def leading_space(
     ``precondition`` may give None where it has nothing to give; ``setup``: products that its first use costs.
     ``recur``: the product's recurrence, if there is a faster one. ``cycle``: products that a use costs.
     """
-    recur = recurrence(product) if recur is None else recur
+    recur = recur or recurrence(product)
     V = _basis(start, known, n_columns)
     AV = product(V)
     values, turn = _descending(V.T @ AV)
@@ -191,33 +191,36 @@ def _filtered(recur: Recurrence, R: Float, values: Float, edge: float, degree: i
     rho[0] = 1.0 / theta
     for n in range(1, degree):
         rho[n] = 1.0 / (2 * theta - rho[n - 1])
-    a, b = 2 * rho, np.zeros_like(rho)
-    a[0], b[1:] = rho[0], rho[1:] * rho[:-1]
-    return recur(None, R, a, b, centre, radius)
+    return recur(None, R, _weights(2 * rho, np.vstack([0 * rho[:1], rho[1:] * rho[:-1]]), centre, radius))
 
 
 def amplified(recur: Recurrence, X: Float) -> Float:  # (N, m)
     """T(S)·X, to begin with: what lies above 0.5 in the spectrum grows over all other."""
     centre, radius = (_FIRST_EDGE + _LOWEST) / 2, (_FIRST_EDGE - _LOWEST) / 2
-    a, b = (np.full((_FIRST_DEGREE, X.shape[1]), value) for value in (2.0, 1.0))
-    a[0], b[0] = 1.0, 0.0
-    return recur(X, None, a, b, centre, radius)
+    by = np.full((_FIRST_DEGREE, X.shape[1]), 2.0)
+    return recur(X, None, _weights(by, by / 2, centre, radius))
 
 
 def recurrence(product: Product) -> Recurrence:
-    """Y_(n+1) = a_n·(S·Y_n − centre·Y_n + R)/radius − b_n·Y_(n−1) from Y on, by the product; None for 0."""
+    """Y_(n+1) = a_n·(S·Y_n + R) + b_n·Y_n + c_n·Y_(n−1) from Y on, None for 0; weights (n, 3, m)."""
 
-    def recur(Y: Float | None, R: Float | None, a: Float, b: Float, centre: float, radius: float) -> Float:
-        rest, begin = 0.0 if R is None else R, 0
+    def recur(Y: Float | None, R: Float | None, weights: Float) -> Float:
+        rest = 0.0 if R is None else R
         if Y is None:  # the first step needs no product
-            Y, begin = np.asarray(a[0] * R / radius), 1
+            Y, weights = weights[0, 0] * np.asarray(rest), weights[1:]
         before, now = np.zeros_like(Y), Y
-        for first, second in zip(a[begin:], b[begin:], strict=True):
-            new = (product(now) - centre * now + rest) * (first / radius) - before * second
-            before, now = now, new
+        for a, b, c in weights:
+            before, now = now, (product(now) + rest) * a + now * b + before * c
         return now
 
     return recur
+
+
+def _weights(by: Float, before: Float, centre: float, radius: float) -> Float:  # (n, m) ×2 -> (n, 3, m)
+    """Those of by·(S·Y + R)'s polynomial where [centre − radius, centre + radius] is [−1, 1]."""
+    by = by.copy()
+    by[0] /= 2  # T_1 = x, and T_(n+1) = 2·x·T_n − T_(n−1)
+    return np.stack([by / radius, -by * centre / radius, -before], axis=1)
 
 
 def _descending(H: Float) -> tuple[Float, Float]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._support.arrays import Float, Index, Int
 from .._support.running import generator
 from ..operators import SymmetrizedOperator
-from ..solvers import Recurrence, Space, Tolerance, amplified, leading_space, recurrence
+from ..solvers import Space, Tolerance, amplified, leading_space, three_terms
 from .components import (
     closed_groups,
     closed_parts,
@@ -235,12 +235,11 @@ class _Blocks:
             max_steps=_STEPS,
             known=known,
             setup=_SETUP if late else 0.0,
-            recur=self._recurrence,
+            recur=self._recur,
         )
 
-    @cached_property
-    def _recurrence(self) -> Recurrence:
-        return self.inner.own_recurrence or recurrence(self.product)
+    def _recur(self, Y: Float | None, R: Float | None, weights: Float) -> Float:
+        return three_terms(self.inner, Y, R, weights)
 
     def start(self, n_columns: int, rng: np.random.Generator) -> Float:
         """The parts' vectors beside the hierarchy's leading ones, or smoothed random columns without it."""
@@ -256,7 +255,7 @@ class _Blocks:
         """Columns of which what varies slowly along the links is left."""
         if len(self.order) > _RANDOM_START and self.hierarchy is not None:
             return self.hierarchy.solve(V)
-        return amplified(self._recurrence, V)
+        return amplified(self._recur, V)
 
     def smooth_and_start(
         self, n_smooth: int, n_columns: int, rng: np.random.Generator
