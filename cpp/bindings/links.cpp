@@ -61,7 +61,7 @@ const double* checked(const char* name, const Scale& scale, int64_t n) {
 template <typename T>
 void multiply(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMatrix<T> out,
               const Scale& near_in, const Scale& near_out, const Scale& far_in, const Scale& far_out,
-              double near_times, double far_times, double own, bool transpose,
+              double near_times, double far_times, double own, bool transpose, bool own_order,
               std::optional<MutableMatrix<double>> dots, int threads) {
     ReleasedGil release;
     check_threads(threads);
@@ -79,7 +79,8 @@ void multiply(const Links& self, const CoarsestProduct* far, Matrix<T> v, Mutabl
                             near_times,
                             far_times};
     multiply_walk(far, self, scales, v.data(), out.data(), columns(v), transpose,
-                  dots ? dots->data() : nullptr, dots ? 2 : 0, threads);
+                  own_order ? self.order().data() : nullptr, dots ? dots->data() : nullptr, dots ? 2 : 0,
+                  threads);
 }
 
 // weights (3, k): next, now and before. sums (3, k) or None: change, size and squares.
@@ -140,7 +141,7 @@ void register_links(nb::module_& m) {
         links.def("multiply", function, "far"_a.none(), "v"_a, "out"_a.noconvert(),
                   "near_in"_a.none() = nb::none(), "near_out"_a.none() = nb::none(),
                   "far_in"_a.none() = nb::none(), "far_out"_a.none() = nb::none(), "near_times"_a = 1.0,
-                  "far_times"_a = 1.0, "own"_a = 0.0, "transpose"_a = false,
+                  "far_times"_a = 1.0, "own"_a = 0.0, "transpose"_a = false, "own_order"_a = false,
                   "dots"_a.noconvert().none() = nb::none(), "threads"_a);
     };
     register_multiply(&multiply<double>);

@@ -29,24 +29,26 @@ struct Rows {
     double* sums;                 // (n_sums, k) += those of the rows
     int64_t n_sums;
     const WalkStep<T>* step;  // null for the product itself
+    const int32_t* order;     // row of out that each row is; null for its own
 };
 
 // total ← what the step makes of the product's row; sums (3, Count) += its change, size and square.
 template <typename T, int Count>
-BVDT_INLINE void take_step(const Rows<T>& r, int64_t i, const T* held, double* total) {
+BVDT_INLINE void take_step(const Rows<T>& r, int64_t i, const T* held, T* total) {
     const WalkStep<T>& s = *r.step;
     const int64_t given = s.row[i];
-    const double by = s.by[i], weight = 1 / by;
+    const T by = static_cast<T>(s.by[i]), share = static_cast<T>(s.share);
     const T* const v = r.v + i * Count;
     if (given >= 0) {
         const T* const from = s.given + given * r.stride;
-        for (int c = 0; c < Count; ++c) total[c] += s.share * from[c];
+        for (int c = 0; c < Count; ++c) total[c] += share * from[c];
     }
     for (int c = 0; c < Count; ++c) total[c] *= by;
     if (r.n_sums) {
+        const double weight = 1 / s.by[i];
         double *const change = r.sums, *const size = change + Count, *const squares = size + Count;
         for (int c = 0; c < Count; ++c) {
-            const double left = weight * (total[c] - v[c]);
+            const double left = weight * (double{total[c]} - double{v[c]});
             change[c] += std::abs(left), size[c] += weight * std::abs(total[c]), squares[c] += left * left;
         }
     }
@@ -69,23 +71,25 @@ BVDT_NOINLINE void write_rows(const Rows<T>& r) {
         }
         T sum[Count];
         near.put(sum);
-        const double near_out =
-            (r.scales.near_out ? r.scales.near_out[i] : 1) * (r.scales.near_times * r.near.unit());
-        const double far_out = r.far ? (r.scales.far_out ? r.scales.far_out[i] : 1) * r.scales.far_times : 0;
-        double total[Count];
-        for (int c = 0; c < Count; ++c) total[c] = near_out * sum[c] + r.scales.own * r.v[i * Count + c];
+        const auto near_out = static_cast<T>((r.scales.near_out ? r.scales.near_out[i] : 1) *
+                                             r.scales.near_times * r.near.unit());
+        const auto own = static_cast<T>(r.scales.own);
+        T total[Count];
+        for (int c = 0; c < Count; ++c) total[c] = near_out * sum[c] + own * r.v[i * Count + c];
         if (r.far) {
+            const auto far_out =
+                static_cast<T>((r.scales.far_out ? r.scales.far_out[i] : 1) * r.scales.far_times);
             const double* const from = r.far + (i - r.first) * Count;
-            for (int c = 0; c < Count; ++c) total[c] += far_out * (from[c] + r.above[c]);
+            for (int c = 0; c < Count; ++c) total[c] += far_out * static_cast<T>(from[c] + r.above[c]);
         }
-        T* const to = r.out + i * r.stride;
+        T* const to = r.out + (r.order ? int64_t{r.order[i]} : i) * r.stride;
         if (r.step) take_step<T, Count>(r, i, to, total);
-        for (int c = 0; c < Count; ++c) to[c] = static_cast<T>(total[c]);
+        std::copy_n(total, Count, to);
         if (r.step) continue;
         if (r.n_sums > 0)
-            for (int c = 0; c < Count; ++c) r.sums[c] += r.v[i * Count + c] * total[c];
+            for (int c = 0; c < Count; ++c) r.sums[c] += double{r.v[i * Count + c]} * double{total[c]};
         if (r.n_sums > 1)
-            for (int c = 0; c < Count; ++c) r.sums[Count + c] += total[c] * total[c];
+            for (int c = 0; c < Count; ++c) r.sums[Count + c] += double{total[c]} * double{total[c]};
     }
 }
 
@@ -100,24 +104,28 @@ void write_some(const Rows<T>& r, int64_t count) {
     write_some(r, count, std::make_integer_sequence<int, kAtOnce>{});
 }
 
-// k columns of v, their rows side by side: v itself, or a copy.
+// k columns of v, their rows in the tree's order and side by side: v itself, or a copy.
 template <typename T>
 class Packed {
   public:
-    Packed(const Columns<const T>& v, int64_t n) : given_(v) {
-        if (v.stride != v.k) copy_.resize(static_cast<size_t>(n * v.k));
+    Packed(const Columns<const T>& v, const int32_t* order, int64_t n) : given_(v), order_(order) {
+        if (order || v.stride != v.k) copy_.resize(static_cast<size_t>(n * v.k));
     }
     const T* data() const { return copy_.empty() ? given_.data : copy_.data(); }
 
     // Makes rows first … last − 1 ready.
     void put(int64_t first, int64_t last) {
         if (copy_.empty()) return;
-        for (int64_t j = first; j < last; ++j)
-            std::copy_n(given_.row(j), given_.k, copy_.data() + j * given_.k);
+        for (int64_t j = first; j < last; ++j) {
+            if (order_ && j + kSoon < last) prefetch_ends<0>(given_.row(order_[j + kSoon]), given_.k);
+            std::copy_n(given_.row(order_ ? order_[j] : j), given_.k, copy_.data() + j * given_.k);
+        }
     }
+    const int32_t* order() const { return order_; }
 
   private:
     Columns<const T> given_;
+    const int32_t* order_;
     LargeVector<T> copy_;
 };
 
@@ -168,7 +176,7 @@ std::vector<double> multiply_links(const Links& near, const WalkScales& scales, 
     parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) { v.put(first, last); });
     parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) {
         write_some<T>({near, scales, v.data(), nullptr, nullptr, out.data, out.stride, first, last,
-                       partial.of(first / kRows), n_sums, step},
+                       partial.of(first / kRows), n_sums, step, v.order()},
                       k);
     });
     return partial.total();
@@ -199,7 +207,7 @@ std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near,
             scaled_rows(v.data(), scales.far_in, first, n, k, leaves);
             sweep(scratch.data(), p.child.data() + row, far.weights() + row, n - 1, k, sum, side);
             write_some<T>({near, scales, v.data(), leaves, above + c * k, out.data, out.stride, first,
-                           first + n, partial.of(c), n_sums, step},
+                           first + n, partial.of(c), n_sums, step, v.order()},
                           k);
         });
     return partial.total();
@@ -207,12 +215,12 @@ std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near,
 
 template <typename T>
 void multiply_columns(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
-                      T* out, int64_t columns, bool transpose, const WalkStep<T>* step, double* sums,
-                      int64_t n_sums, int threads) {
+                      T* out, int64_t columns, bool transpose, const int32_t* order, const WalkStep<T>* step,
+                      double* sums, int64_t n_sums, int threads) {
     const int64_t n_batches = (columns + kAtOnce - 1) / kAtOnce;
     for (int64_t b = 0, j = 0; b < n_batches; ++b) {
         const int64_t k = (columns - j + n_batches - b - 1) / (n_batches - b);  // as even as can be
-        Packed<T> from({v + j, columns, k}, near.n_points());
+        Packed<T> from({v + j, columns, k}, order, near.n_points());
         const Columns<T> to{out + j, columns, k};
         WalkStep<T> here{};
         if (step) here = *step, here.given += j, here.next += j, here.now += j, here.before += j;
@@ -229,19 +237,21 @@ void multiply_columns(const CoarsestProduct* far, const Links& near, const WalkS
 
 template <typename T>
 void multiply_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
-                   T* out, int64_t columns, bool transpose, double* sums, int64_t n_sums, int threads) {
-    multiply_columns<T>(far, near, scales, v, out, columns, transpose, nullptr, sums, n_sums, threads);
+                   T* out, int64_t columns, bool transpose, const int32_t* order, double* sums,
+                   int64_t n_sums, int threads) {
+    multiply_columns<T>(far, near, scales, v, out, columns, transpose, order, nullptr, sums, n_sums, threads);
 }
 
 template <typename T>
 void step_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v, T* out,
                int64_t columns, const WalkStep<T>& step, double* sums, int threads) {
-    multiply_columns<T>(far, near, scales, v, out, columns, false, &step, sums, sums ? 3 : 0, threads);
+    multiply_columns<T>(far, near, scales, v, out, columns, false, nullptr, &step, sums, sums ? 3 : 0,
+                        threads);
 }
 
 #define BVDT_FOR(T)                                                                                         \
     template void multiply_walk(const CoarsestProduct*, const Links&, const WalkScales&, const T*, T*,      \
-                                int64_t, bool, double*, int64_t, int);                                      \
+                                int64_t, bool, const int32_t*, double*, int64_t, int);                      \
     template void step_walk(const CoarsestProduct*, const Links&, const WalkScales&, const T*, T*, int64_t, \
                             const WalkStep<T>&, double*, int);
 BVDT_FOR(double)

@@ -32,12 +32,13 @@ struct WalkStep {
     const T *next, *now, *before;  // (columns,)
 };
 
-// out and v (N, columns), in the tree's order. `far` may be null: links alone. `transpose` is that of Q; the
-// links are as they are. sums (n_sums, columns) = Σ_i v_i·out_i and Σ_i out_i² of every column, the first or
-// both or, with n_sums = 0, none.
+// out and v (N, columns), in the tree's order, or in that of which `order` (N,) has the row at each place.
+// `far` may be null: links alone. `transpose` is that of Q; the links are as they are. sums (n_sums, columns)
+// = Σ_i v_i·out_i and Σ_i out_i² of every column, the first or both or, with n_sums = 0, none.
 template <typename T>
 void multiply_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
-                   T* out, int64_t columns, bool transpose, double* sums, int64_t n_sums, int threads);
+                   T* out, int64_t columns, bool transpose, const int32_t* order, double* sums,
+                   int64_t n_sums, int threads);
 
 // The step; out and v are two arrays. sums (3, columns), or null: Σ|r_i|, Σ|g_i/by_i| and Σ r_i² of
 // r_i = (g_i − v_i)/by_i.

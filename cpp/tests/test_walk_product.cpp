@@ -92,8 +92,10 @@ TEST_CASE("near and far field in one product, in the tree's order") {
                             }
                         const Links& used = kind == 0 ? links : kind == 1 ? back : mean;
                         const CoarsestProduct* const tied = with_far ? &far : nullptr;
-                        multiply_walk(tied, used, scales, v.data(), out.data(), k, false, dots.data(), 2, 2);
-                        multiply_walk(tied, used, scales, v.data(), one.data(), k, false, alone.data(), 1, 1);
+                        multiply_walk(tied, used, scales, v.data(), out.data(), k, false, nullptr,
+                                      dots.data(), 2, 2);
+                        multiply_walk(tied, used, scales, v.data(), one.data(), k, false, nullptr,
+                                      alone.data(), 1, 1);
                         CHECK(one == out);
                         for (size_t e = 0; e < v.size(); ++e) {
                             CHECK(near(out[e], slow[e]));
@@ -131,7 +133,8 @@ TEST_CASE("a three-term step is made of the product, and tells its residual") {
                 const auto given = uniforms(rng, m * k);
                 std::vector<double> product(v.size()), out(held), one(held), sums(3 * k), same(3 * k),
                     slow(3 * k, 0.0);
-                multiply_walk(tied, links, written, v.data(), product.data(), k, false, nullptr, 0, 1);
+                multiply_walk(tied, links, written, v.data(), product.data(), k, false, nullptr, nullptr, 0,
+                              1);
                 const auto take = [&](std::vector<double>& to, std::vector<double>& told, int threads) {
                     step_walk<double>(
                         tied, links, scales, v.data(), to.data(), k,

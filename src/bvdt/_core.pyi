@@ -278,6 +278,7 @@ class Links:
         far_times: float = 1.0,
         own: float = 0.0,
         transpose: bool = False,
+        own_order: bool = False,
         dots: Float64MatrixOut | None = None,
         threads: int,
     ) -> None: ...

@@ -13,11 +13,13 @@ import numpy as np
 
 from .. import _core
 from .._support.arrays import Float, Int, Mask, Numbers
-from .._support.columns import column_dots
+from .._support.columns import column_dots, put_rows, take_rows
 from .._support.running import n_threads
 from .base import RealOperator, Side
 from .near_field import UNIT, NearField
 from .tree_product import CoarsestProduct, TreeProduct
+
+_SWEEP = 8  # additions or so per point that the tree and a row's end take
 
 
 class OrderedWalk(RealOperator):
@@ -50,6 +52,13 @@ class OrderedWalk(RealOperator):
     def apply(self, V: Numbers, side: Side, out: Numbers | None = None) -> Numbers:
         return self.scaled(V, side, out=out)
 
+    def apply_unordered(self, V: Numbers, side: Side, out: Numbers | None = None) -> Numbers:
+        """The product of rows in the points' own order, which one pass takes from it and puts back in it."""
+        if self.one_kernel:
+            out = np.empty_like(V) if out is None else out
+            return self._multiply(V, side, out, None, own_order=True)
+        return put_rows(self.apply(take_rows(V, self.order, self.n_jobs), side), self.order, self.n_jobs, out)
+
     def scaled(
         self,
         V: Numbers,
@@ -66,23 +75,8 @@ class OrderedWalk(RealOperator):
             out += self.scaled(V, "transpose", scale, factor=factor / 2)
             return self._with_dots(V, out, dots)
         out = np.empty_like(V) if out is None else out
+        self._multiply(V, side, out, scale, factor=factor, own=own, dots=None if self._others else dots)
         far_in, far_out, share = self._far_scales(side, scale)
-        links = self._links(side)
-        links.multiply(
-            self._far(side),
-            V,
-            out,
-            near_in=scale,
-            near_out=scale,
-            near_times=factor,
-            far_in=far_in,
-            far_out=far_out,
-            far_times=factor * share * self._weights[0],
-            own=own,
-            transpose=side == "transpose",
-            dots=None if self._others else dots,
-            threads=self._threads(links, V),
-        )
         for weight, tree in self._others:
             part = tree.apply(_rows_times(far_in, V), side, np.empty_like(V), self.n_jobs)
             part *= V.dtype.type(factor * share * weight)
@@ -121,6 +115,39 @@ class OrderedWalk(RealOperator):
             threads=self._threads(links, Z),
         )
         return None
+
+    def _multiply(
+        self,
+        V: Numbers,
+        side: Side,
+        out: Numbers,
+        scale: Float | None,
+        *,
+        factor: float = 1.0,
+        own: float = 0.0,
+        dots: Float | None = None,
+        own_order: bool = False,
+    ) -> Numbers:
+        """The near field's and the first tree's part."""
+        far_in, far_out, share = self._far_scales(side, scale)
+        links = self._links(side)
+        links.multiply(
+            self._far(side),
+            V,
+            out,
+            near_in=scale,
+            near_out=scale,
+            near_times=factor,
+            far_in=far_in,
+            far_out=far_out,
+            far_times=factor * share * self._weights[0],
+            own=own,
+            transpose=side == "transpose",
+            own_order=own_order,
+            dots=dots,
+            threads=self._threads(links, V),
+        )
+        return out
 
     # -- parts --------------------------------------------------------------------------------------------
 
@@ -176,7 +203,7 @@ class OrderedWalk(RealOperator):
         return self._forward.mean(n_threads(self.n_jobs, 8.0 * len(self._forward.column)))
 
     def _threads(self, links: _core.Links, V: Numbers) -> int:
-        return n_threads(self.n_jobs, float((len(links.column) + len(V)) * V.shape[1]))
+        return n_threads(self.n_jobs, float((len(links.column) + _SWEEP * len(V)) * V.shape[1]))
 
     def _with_dots(self, V: Numbers, out: Numbers, dots: Float | None) -> Numbers:
         if dots is not None:

@@ -12,7 +12,6 @@ from scipy.sparse import csr_array
 
 from .._support import memory
 from .._support.arrays import Float, Index, Numbers
-from .._support.columns import put_rows, take_rows
 from ..lifting import Lifted
 from ..neighbors import NeighborIndex, for_new_points
 from ..tree import Tree
@@ -83,10 +82,7 @@ class WalkOperator(RealOperator):
         return self.cached("inner", make)
 
     def apply(self, V: Numbers, side: Side, out: Numbers | None = None) -> Numbers:
-        inner = self.inner
-        return put_rows(
-            inner.apply(take_rows(V, inner.order, self.n_jobs), side), inner.order, self.n_jobs, out
-        )
+        return self.inner.apply_unordered(V, side, out)
 
     @property
     def links(self) -> csr_array | None:  # type: ignore[override]  # found when it is asked for
