@@ -2,9 +2,8 @@
 
 Data are random; the tree's leaves are in random order, the worst case for memory. Each time is the best of
 several. A 1-column product must move, a point: q 16, children 4, order 4, v 8 bytes read, out 8 written: 40
-bytes; the time to compare with is NumPy's for copying an array of as many. (The product also reads 20
-and writes 16 to deal the points into buckets and for the part above the subtrees.) Run: python
-benchmarks/engine.py
+bytes; the time to compare with is NumPy's for copying an array of as many. (The product also
+reads and writes the result once more for the part above the subtrees.) Run: python benchmarks/engine.py
 """
 
 from __future__ import annotations

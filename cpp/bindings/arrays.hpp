@@ -90,6 +90,7 @@ void register_planes(nb::module_& m);
 void register_product(nb::module_& m);
 void register_sparse(nb::module_& m);
 void register_sums(nb::module_& m);
+void register_walk_product(nb::module_& m);
 void register_ward(nb::module_& m);
 
 }  // namespace bvdt

@@ -1,15 +1,10 @@
-// The near field in the tree's order, and its product together with the far field's.
-#include <nanobind/stl/optional.h>
+// The near field in the tree's order.
+#include "../kernels/links.hpp"
 
-#include <algorithm>
-
-#include "../kernels/walk_product.hpp"
 #include "arrays.hpp"
 
 namespace bvdt {
 namespace {
-
-using Scale = std::optional<Vector<double>>;
 
 constexpr int32_t kMostWeight = (1 << 30) - 1;  // the sum of two fits
 
@@ -52,63 +47,6 @@ Links mean(const Links& self, int threads) {
     return self.mean(threads);
 }
 
-const double* checked(const char* name, const Scale& scale, int64_t n) {
-    if (!scale) return nullptr;
-    check_length(name, rows(*scale), n, "point");
-    return scale->data();
-}
-
-template <typename T>
-void multiply(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMatrix<T> out,
-              const Scale& near_in, const Scale& near_out, const Scale& far_in, const Scale& far_out,
-              double near_times, double far_times, double own, bool transpose, bool own_order,
-              std::optional<MutableMatrix<double>> dots, int threads) {
-    ReleasedGil release;
-    check_threads(threads);
-    const int64_t n = self.n_points();
-    if (far)
-        require(far->n_points() == n, "far needs ", n, " points, as the links; it has ", far->n_points());
-    check_matrix("v", rows(v), columns(v), n, columns(v));
-    check_matrix("out", rows(out), columns(out), n, columns(v));
-    if (dots) check_matrix("dots", rows(*dots), columns(*dots), 2, columns(v));
-    const WalkScales scales{checked("near_in", near_in, n),
-                            checked("near_out", near_out, n),
-                            checked("far_in", far_in, n),
-                            checked("far_out", far_out, n),
-                            own,
-                            near_times,
-                            far_times};
-    multiply_walk(far, self, scales, v.data(), out.data(), columns(v), transpose,
-                  own_order ? self.order().data() : nullptr, dots ? dots->data() : nullptr, dots ? 2 : 0,
-                  threads);
-}
-
-// weights (3, k): next, now and before. sums (3, k) or None: change, size and squares.
-template <typename T>
-void step(const Links& self, const CoarsestProduct* far, Matrix<T> v, MutableMatrix<T> out, double near_times,
-          double far_times, Vector<int32_t> row, Matrix<T> given, Vector<double> by, double share,
-          Matrix<T> weights, std::optional<MutableMatrix<double>> sums, int threads) {
-    ReleasedGil release;
-    check_threads(threads);
-    const int64_t n = self.n_points(), k = columns(v);
-    if (far)
-        require(far->n_points() == n, "far needs ", n, " points, as the links; it has ", far->n_points());
-    check_matrix("v", rows(v), k, n, k);
-    check_matrix("out", rows(out), columns(out), n, k);
-    require(static_cast<const void*>(v.data()) != out.data() || n * k == 0, "out needs memory of its own");
-    check_length("row", rows(row), n, "point");
-    check_length("by", rows(by), n, "point");
-    check_matrix("given", rows(given), columns(given), rows(given), k);
-    check_indices("row", row.data(), n, rows(given), threads, -1);
-    check_matrix("weights", rows(weights), columns(weights), 3, k);
-    if (sums) check_matrix("sums", rows(*sums), columns(*sums), 3, k);
-    const WalkScales scales{nullptr, by.data(), nullptr, by.data(), 0, near_times, far_times};
-    step_walk<T>(far, self, scales, v.data(), out.data(), k,
-                 {row.data(), given.data(), by.data(), share, weights.data(), weights.data() + k,
-                  weights.data() + 2 * k},
-                 sums ? sums->data() : nullptr, threads);
-}
-
 // A read-only view, which keeps the links.
 template <typename Values>
 auto view(nb::handle self, const Values& values) {
@@ -128,8 +66,8 @@ void register_links(nb::module_& m) {
     m.def("weigh_lists", &weigh, "divergences"_a, "fall"_a, "total"_a, "weights"_a.noconvert(),
           "cost"_a.noconvert(), "logs"_a.noconvert(), "threads"_a);
     m.def("linked_parts", &find_parts, "listed"_a, "part"_a.noconvert());
-    auto links = nb::class_<Links>(m, "Links");
-    links.def("__init__", &make_links, "listed"_a, "weights"_a, "unit"_a, "order"_a, "threads"_a)
+    nb::class_<Links>(m, "Links")
+        .def("__init__", &make_links, "listed"_a, "weights"_a, "unit"_a, "order"_a, "threads"_a)
         .def("transposed", &Links::transposed, nb::call_guard<ReleasedGil>())
         .def("mean", &mean, "threads"_a)
         .def_prop_ro("unit", &Links::unit)
@@ -137,22 +75,6 @@ void register_links(nb::module_& m) {
         .def_prop_ro("column", &viewed<&Links::column>)
         .def_prop_ro("weight", &viewed<&Links::weight>)
         .def_prop_ro("order", &viewed<&Links::order>);
-    const auto register_multiply = [&](auto function) {
-        links.def("multiply", function, "far"_a.none(), "v"_a, "out"_a.noconvert(),
-                  "near_in"_a.none() = nb::none(), "near_out"_a.none() = nb::none(),
-                  "far_in"_a.none() = nb::none(), "far_out"_a.none() = nb::none(), "near_times"_a = 1.0,
-                  "far_times"_a = 1.0, "own"_a = 0.0, "transpose"_a = false, "own_order"_a = false,
-                  "dots"_a.noconvert().none() = nb::none(), "threads"_a);
-    };
-    register_multiply(&multiply<double>);
-    register_multiply(&multiply<float>);
-    const auto register_step = [&](auto function) {
-        links.def("step", function, "far"_a.none(), "v"_a, "out"_a.noconvert(), "near_times"_a, "far_times"_a,
-                  "row"_a, "given"_a, "by"_a, "share"_a, "weights"_a, "sums"_a.noconvert().none(),
-                  "threads"_a);
-    };
-    register_step(&step<double>);
-    register_step(&step<float>);
 }
 
 }  // namespace bvdt

@@ -50,6 +50,7 @@ void register_all(nanobind::module_& m) {
     bvdt::register_product(m);
     bvdt::register_sparse(m);
     bvdt::register_sums(m);
+    bvdt::register_walk_product(m);
     bvdt::register_ward(m);
 }
 

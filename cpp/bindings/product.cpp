@@ -14,7 +14,7 @@ void check_columns(const Matrix<T>& v, const MutableMatrix<T>& out, int64_t n, i
 }
 
 void make_coarsest(CoarsestProduct* self, Vector<int32_t> size, Vector<int32_t> order, Vector<double> q,
-                   int64_t subtree_points, int64_t bucket_points) {
+                   int64_t subtree_points) {
     ReleasedGil release;
     const int64_t n = check_sizes(size.data(), rows(size), 1);
     check_length("order", rows(order), n, "point");
@@ -22,14 +22,7 @@ void make_coarsest(CoarsestProduct* self, Vector<int32_t> size, Vector<int32_t> 
     check_length("q", rows(q), rows(size) - 1, "node but the root");
     require(subtree_points >= 1 && subtree_points <= 1 << 15, "subtree_points needs 1…32768; it is ",
             subtree_points);
-    require(bucket_points >= 1 && bucket_points <= (1 << 16) - subtree_points, "bucket_points needs 1…",
-            (1 << 16) - subtree_points, "; it is ", bucket_points);
-    require((n + bucket_points - 1) / bucket_points <= 1 << 16,
-            "bucket_points needs to make at most 65536 "
-            "buckets of ",
-            n, " points; it is ", bucket_points);
-    new (self)
-        CoarsestProduct(size.data(), order.data(), rows(size), q.data(), {subtree_points, bucket_points});
+    new (self) CoarsestProduct(size.data(), order.data(), rows(size), q.data(), subtree_points);
 }
 
 template <typename T>
@@ -64,7 +57,7 @@ void product_blocks(Vector<int32_t> size, Vector<int32_t> parent, Vector<int32_t
 void register_product(nb::module_& m) {
     using namespace nb::literals;
     nb::class_<CoarsestProduct>(m, "CoarsestProduct")
-        .def("__init__", &make_coarsest, "size"_a, "order"_a, "q"_a, "subtree_points"_a, "bucket_points"_a)
+        .def("__init__", &make_coarsest, "size"_a, "order"_a, "q"_a, "subtree_points"_a)
         .def("symmetric", &CoarsestProduct::symmetric, nb::call_guard<ReleasedGil>())
         .def("apply", &apply_coarsest<double>, "v"_a, "out"_a.noconvert(), "transpose"_a, "threads"_a)
         .def("apply", &apply_coarsest<float>, "v"_a, "out"_a.noconvert(), "transpose"_a, "threads"_a)

@@ -32,6 +32,10 @@ BVDT_INLINE void write_row(const double* from, const Columns<T>& out, int64_t i)
 
 template <typename T>
 BVDT_NOINLINE void gather(Columns<const T> v, const int32_t* order, int64_t n, double* to) {
+    if (v.k == 1 && v.stride == 1) {
+        for (int64_t j = 0; j < n; ++j) to[j] = v.data[order[j]];
+        return;
+    }
     for (int64_t j = 0; j < n; ++j, to += v.k) {
         if (j + kAhead < n) prefetch_ends<0>(v.row(order[j + kAhead]), v.k);
         read_row(v, order[j], to);
@@ -40,6 +44,10 @@ BVDT_NOINLINE void gather(Columns<const T> v, const int32_t* order, int64_t n, d
 
 template <typename T>
 BVDT_NOINLINE void scatter(const double* from, const int32_t* order, int64_t n, Columns<T> out) {
+    if (out.k == 1 && out.stride == 1) {
+        for (int64_t j = 0; j < n; ++j) out.data[order[j]] = static_cast<T>(from[j]);
+        return;
+    }
     for (int64_t j = 0; j < n; ++j, from += out.k) {
         if (j + kAhead < n) prefetch_ends<1>(out.row(order[j + kAhead]), out.k);
         write_row(from, out, order[j]);

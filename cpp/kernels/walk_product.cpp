@@ -19,7 +19,7 @@ constexpr int64_t kRows = 256;   // of links alone, per turn of a thread
 // Rows first … last − 1 of the result from what the far field gives them, or none.
 template <typename T>
 struct Rows {
-    const Links& near;
+    const Links* near;  // null for none
     const WalkScales& scales;
     const T* v;           // (N, k), in the tree's order
     const double* far;    // (last − first, k) before its scale; null for none
@@ -57,22 +57,22 @@ BVDT_INLINE void take_step(const Rows<T>& r, int64_t i, const T* held, T* total)
 
 template <typename T, int Count>
 BVDT_NOINLINE void write_rows(const Rows<T>& r) {
-    const int64_t* const start = r.near.first().data();
-    const int32_t* const column = r.near.column().data();
-    const int32_t* const weight = r.near.weight().data();
+    const int64_t* const start = r.near ? r.near->first().data() : nullptr;
+    const int32_t* const column = r.near ? r.near->column().data() : nullptr;
+    const int32_t* const weight = r.near ? r.near->weight().data() : nullptr;
     const double* const near_in = r.scales.near_in;
-    const int64_t end = start[r.last];
+    const int64_t end = start ? start[r.last] : 0;
+    const double near_times = r.near ? r.scales.near_times * r.near->unit() : 0;
     for (int64_t i = r.first; i < r.last; ++i) {
         RowSum<T, Count> near;
-        for (int64_t e = start[i]; e < start[i + 1]; ++e) {
+        for (int64_t e = start ? start[i] : 0, last = start ? start[i + 1] : 0; e < last; ++e) {
             if (e + kSoon < end) prefetch_ends<0>(r.v + int64_t{column[e + kSoon]} * Count, Count);
             const int64_t j = column[e];
             near.add(static_cast<T>(near_in ? weight[e] * near_in[j] : weight[e]), r.v + j * Count);
         }
         T sum[Count];
         near.put(sum);
-        const auto near_out = static_cast<T>((r.scales.near_out ? r.scales.near_out[i] : 1) *
-                                             r.scales.near_times * r.near.unit());
+        const auto near_out = static_cast<T>((r.scales.near_out ? r.scales.near_out[i] : 1) * near_times);
         const auto own = static_cast<T>(r.scales.own);
         T total[Count];
         for (int c = 0; c < Count; ++c) total[c] = near_out * sum[c] + own * r.v[i * Count + c];
@@ -168,10 +168,10 @@ class PartialSums {
 
 // Both return the sums (width,) of all rows.
 template <typename T>
-std::vector<double> multiply_links(const Links& near, const WalkScales& scales, Packed<T>& v,
+std::vector<double> multiply_links(const Links* near, const WalkScales& scales, Packed<T>& v,
                                    const Columns<T>& out, const WalkStep<T>* step, int64_t n_sums,
                                    int threads) {
-    const int64_t n = near.n_points(), k = out.k;
+    const int64_t n = near->n_points(), k = out.k;
     PartialSums partial((n + kRows - 1) / kRows, n_sums * k);
     parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) { v.put(first, last); });
     parallel_stretches(n, kRows, threads, [&](int64_t first, int64_t last) {
@@ -183,7 +183,7 @@ std::vector<double> multiply_links(const Links& near, const WalkScales& scales, 
 }
 
 template <typename T>
-std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near, const WalkScales& scales,
+std::vector<double> multiply_both(const CoarsestProduct& far, const Links* near, const WalkScales& scales,
                                   Packed<T>& v, const Columns<T>& out, Side side, const WalkStep<T>* step,
                                   int64_t n_sums, int threads) {
     const ProductShape& p = far.shape();
@@ -214,20 +214,22 @@ std::vector<double> multiply_both(const CoarsestProduct& far, const Links& near,
 }
 
 template <typename T>
-void multiply_columns(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
-                      T* out, int64_t columns, bool transpose, const int32_t* order, const WalkStep<T>* step,
-                      double* sums, int64_t n_sums, int threads) {
+void multiply_columns(const Walk& walk, const WalkScales& scales, const T* v, T* out, int64_t columns,
+                      bool transpose, bool own_order, const WalkStep<T>* step, double* sums, int64_t n_sums,
+                      int threads) {
+    const CoarsestProduct* const far = walk.far;
     const int64_t n_batches = (columns + kAtOnce - 1) / kAtOnce;
     for (int64_t b = 0, j = 0; b < n_batches; ++b) {
         const int64_t k = (columns - j + n_batches - b - 1) / (n_batches - b);  // as even as can be
-        Packed<T> from({v + j, columns, k}, order, near.n_points());
+        Packed<T> from({v + j, columns, k}, own_order ? walk.order() : nullptr, walk.n_points());
         const Columns<T> to{out + j, columns, k};
         WalkStep<T> here{};
         if (step) here = *step, here.given += j, here.next += j, here.now += j, here.before += j;
         const WalkStep<T>* const taken = step ? &here : nullptr;
         const std::vector<double> made =
-            far ? multiply_both(*far, near, scales, from, to, far->side(transpose), taken, n_sums, threads)
-                : multiply_links(near, scales, from, to, taken, n_sums, threads);
+            far ? multiply_both(*far, walk.near, scales, from, to, far->side(transpose), taken, n_sums,
+                                threads)
+                : multiply_links(walk.near, scales, from, to, taken, n_sums, threads);
         for (int64_t s = 0; s < n_sums; ++s) std::copy_n(made.data() + s * k, k, sums + s * columns + j);
         j += k;
     }
@@ -236,24 +238,22 @@ void multiply_columns(const CoarsestProduct* far, const Links& near, const WalkS
 }  // namespace
 
 template <typename T>
-void multiply_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
-                   T* out, int64_t columns, bool transpose, const int32_t* order, double* sums,
-                   int64_t n_sums, int threads) {
-    multiply_columns<T>(far, near, scales, v, out, columns, transpose, order, nullptr, sums, n_sums, threads);
+void multiply_walk(const Walk& walk, const WalkScales& scales, const T* v, T* out, int64_t columns,
+                   bool transpose, bool own_order, double* sums, int64_t n_sums, int threads) {
+    multiply_columns<T>(walk, scales, v, out, columns, transpose, own_order, nullptr, sums, n_sums, threads);
 }
 
 template <typename T>
-void step_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v, T* out,
-               int64_t columns, const WalkStep<T>& step, double* sums, int threads) {
-    multiply_columns<T>(far, near, scales, v, out, columns, false, nullptr, &step, sums, sums ? 3 : 0,
-                        threads);
+void step_walk(const Walk& walk, const WalkScales& scales, const T* v, T* out, int64_t columns,
+               const WalkStep<T>& step, double* sums, int threads) {
+    multiply_columns<T>(walk, scales, v, out, columns, false, false, &step, sums, sums ? 3 : 0, threads);
 }
 
 #define BVDT_FOR(T)                                                                                         \
-    template void multiply_walk(const CoarsestProduct*, const Links&, const WalkScales&, const T*, T*,      \
-                                int64_t, bool, const int32_t*, double*, int64_t, int);                      \
-    template void step_walk(const CoarsestProduct*, const Links&, const WalkScales&, const T*, T*, int64_t, \
-                            const WalkStep<T>&, double*, int);
+    template void multiply_walk(const Walk&, const WalkScales&, const T*, T*, int64_t, bool, bool, double*, \
+                                int64_t, int);                                                              \
+    template void step_walk(const Walk&, const WalkScales&, const T*, T*, int64_t, const WalkStep<T>&,      \
+                            double*, int);
 BVDT_FOR(double)
 BVDT_FOR(float)
 #undef BVDT_FOR

@@ -10,13 +10,22 @@
 #include <cstdint>
 
 #include "coarsest_product.hpp"
+#include "columns.hpp"
 #include "links.hpp"
 
 namespace bvdt {
 
+struct Walk {
+    const CoarsestProduct* far;  // null: the links alone
+    const Links* near;           // null: the tree alone
+
+    int64_t n_points() const { return near ? near->n_points() : far->n_points(); }
+    const int32_t* order() const { return near ? near->order().data() : far->shape().order.data(); }
+};
+
 struct WalkScales {  // (N,) each, by place in the tree's order; null for ones
-    const double *near_in, *near_out, *far_in, *far_out;
-    double own;
+    const double *near_in = nullptr, *near_out = nullptr, *far_in = nullptr, *far_out = nullptr;
+    double own = 0;
     double near_times = 1, far_times = 1;  // one more factor for all rows
 };
 
@@ -32,18 +41,17 @@ struct WalkStep {
     const T *next, *now, *before;  // (columns,)
 };
 
-// out and v (N, columns), in the tree's order, or in that of which `order` (N,) has the row at each place.
-// `far` may be null: links alone. `transpose` is that of Q; the links are as they are. sums (n_sums, columns)
-// = Σ_i v_i·out_i and Σ_i out_i² of every column, the first or both or, with n_sums = 0, none.
+// out and v (N, columns), in the tree's order or, with `own_order`, in the points' own. `transpose` is that
+// of Q; the links are as they are. sums (n_sums, columns) = Σ_i v_i·out_i and Σ_i out_i² of every column, the
+// first or both or, with n_sums = 0, none.
 template <typename T>
-void multiply_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v,
-                   T* out, int64_t columns, bool transpose, const int32_t* order, double* sums,
-                   int64_t n_sums, int threads);
+void multiply_walk(const Walk& walk, const WalkScales& scales, const T* v, T* out, int64_t columns,
+                   bool transpose, bool own_order, double* sums, int64_t n_sums, int threads);
 
 // The step; out and v are two arrays. sums (3, columns), or null: Σ|r_i|, Σ|g_i/by_i| and Σ r_i² of
 // r_i = (g_i − v_i)/by_i.
 template <typename T>
-void step_walk(const CoarsestProduct* far, const Links& near, const WalkScales& scales, const T* v, T* out,
-               int64_t columns, const WalkStep<T>& step, double* sums, int threads);
+void step_walk(const Walk& walk, const WalkScales& scales, const T* v, T* out, int64_t columns,
+               const WalkStep<T>& step, double* sums, int threads);
 
 }  // namespace bvdt

@@ -66,8 +66,7 @@ TEST_CASE("near and far field in one product, in the tree's order") {
             const Tree tree = random_tree(rng, n);
             const auto q = uniforms(rng, tree.n_nodes() - 1);
             const auto far_matrix = dense_matrix(tree, random_blocks(rng, tree, 0), q);
-            const CoarsestProduct far(tree.size.data(), tree.order.data(), tree.n_nodes(), q.data(),
-                                      {subtree, 32'768});
+            const CoarsestProduct far(tree.size.data(), tree.order.data(), tree.n_nodes(), q.data(), subtree);
             const Lists lists(rng, n, 5, 0.001);
             const Links links(lists.indices.data(), lists.weight.data(), 0.001, 5, tree.order.data(), n, 2);
             const Links back = links.transposed(), mean = links.mean(2);
@@ -92,9 +91,9 @@ TEST_CASE("near and far field in one product, in the tree's order") {
                             }
                         const Links& used = kind == 0 ? links : kind == 1 ? back : mean;
                         const CoarsestProduct* const tied = with_far ? &far : nullptr;
-                        multiply_walk(tied, used, scales, v.data(), out.data(), k, false, nullptr,
+                        multiply_walk({tied, &used}, scales, v.data(), out.data(), k, false, false,
                                       dots.data(), 2, 2);
-                        multiply_walk(tied, used, scales, v.data(), one.data(), k, false, nullptr,
+                        multiply_walk({tied, &used}, scales, v.data(), one.data(), k, false, false,
                                       alone.data(), 1, 1);
                         CHECK(one == out);
                         for (size_t e = 0; e < v.size(); ++e) {
@@ -112,7 +111,7 @@ TEST_CASE("a three-term step is made of the product, and tells its residual") {
     const int64_t n = 90, m = 7;
     const Tree tree = random_tree(rng, n);
     const auto q = uniforms(rng, tree.n_nodes() - 1);
-    const CoarsestProduct far(tree.size.data(), tree.order.data(), tree.n_nodes(), q.data(), {16, 32'768});
+    const CoarsestProduct far(tree.size.data(), tree.order.data(), tree.n_nodes(), q.data(), 16);
     const Lists lists(rng, n, 5, 0.001);
     const Links links(lists.indices.data(), lists.weight.data(), 0.001, 5, tree.order.data(), n, 2);
     const auto a = uniforms(rng, n), b = uniforms(rng, n), c = uniforms(rng, n), d = uniforms(rng, n);
@@ -133,11 +132,11 @@ TEST_CASE("a three-term step is made of the product, and tells its residual") {
                 const auto given = uniforms(rng, m * k);
                 std::vector<double> product(v.size()), out(held), one(held), sums(3 * k), same(3 * k),
                     slow(3 * k, 0.0);
-                multiply_walk(tied, links, written, v.data(), product.data(), k, false, nullptr, nullptr, 0,
+                multiply_walk({tied, &links}, written, v.data(), product.data(), k, false, false, nullptr, 0,
                               1);
                 const auto take = [&](std::vector<double>& to, std::vector<double>& told, int threads) {
                     step_walk<double>(
-                        tied, links, scales, v.data(), to.data(), k,
+                        {tied, &links}, scales, v.data(), to.data(), k,
                         {row.data(), given.data(), by.data(), 0.1, next.data(), now.data(), before.data()},
                         told.empty() ? nullptr : told.data(), threads);
                 };

@@ -264,39 +264,6 @@ class Links:
     def weight(self) -> Int32Vector: ...
     @property
     def order(self) -> Int32Vector: ...
-    def multiply(
-        self,
-        far: CoarsestProduct | None,
-        v: RealMatrix,
-        out: RealMatrixOut,
-        *,
-        near_in: Float64Vector | None = None,
-        near_out: Float64Vector | None = None,
-        far_in: Float64Vector | None = None,
-        far_out: Float64Vector | None = None,
-        near_times: float = 1.0,
-        far_times: float = 1.0,
-        own: float = 0.0,
-        transpose: bool = False,
-        own_order: bool = False,
-        dots: Float64MatrixOut | None = None,
-        threads: int,
-    ) -> None: ...
-    def step(
-        self,
-        far: CoarsestProduct | None,
-        v: RealMatrix,
-        out: RealMatrixOut,
-        near_times: float,
-        far_times: float,
-        row: Int32Vector,
-        given: RealMatrix,
-        by: Float64Vector,
-        share: float,
-        weights: RealMatrix,
-        sums: Float64MatrixOut | None,
-        threads: int,
-    ) -> None: ...
 
 class InvertedLists:
     def __init__(
@@ -430,7 +397,7 @@ def find_regions(
 
 class CoarsestProduct:
     def __init__(
-        self, size: Int32Vector, order: Int32Vector, q: Float64Vector, subtree_points: int, bucket_points: int
+        self, size: Int32Vector, order: Int32Vector, q: Float64Vector, subtree_points: int
     ) -> None: ...
     def symmetric(self) -> CoarsestProduct: ...
     def apply(self, v: RealMatrix, out: RealMatrixOut, transpose: bool, threads: int) -> None: ...
@@ -462,6 +429,39 @@ def node_sums(
 def path_sums(
     values: Float64Vector, size: Int32Vector, order: Int32Vector, threads: int
 ) -> Float64Vector: ...
+def walk_product(
+    far: CoarsestProduct | None,
+    near: Links | None,
+    v: RealMatrix,
+    out: RealMatrixOut,
+    *,
+    near_in: Float64Vector | None = None,
+    near_out: Float64Vector | None = None,
+    far_in: Float64Vector | None = None,
+    far_out: Float64Vector | None = None,
+    near_times: float = 1.0,
+    far_times: float = 1.0,
+    own: float = 0.0,
+    transpose: bool = False,
+    own_order: bool = False,
+    dots: Float64MatrixOut | None = None,
+    threads: int,
+) -> None: ...
+def walk_step(
+    far: CoarsestProduct | None,
+    near: Links | None,
+    v: RealMatrix,
+    out: RealMatrixOut,
+    near_times: float,
+    far_times: float,
+    row: Int32Vector,
+    given: RealMatrix,
+    by: Float64Vector,
+    share: float,
+    weights: RealMatrix,
+    sums: Float64MatrixOut | None,
+    threads: int,
+) -> None: ...
 @overload
 def split_levels(
     x: Float64Matrix,

@@ -138,10 +138,7 @@ OWN = {
         "order": ORDER + TWICE,
         "q": [shorter],
         "subtree_points": [always(0), always(-1), always(HUGE), always(32_769)],
-        "bucket_points": [always(0), always(-1), always(HUGE), always(65_536)],
     },
-    "CoarsestProduct.apply": COLUMNS,
-    "CoarsestProduct.symmetric": COLUMNS,
     "weigh_lists": {
         "total": [always(-1), always(1 << 30)],
         "weights": [shorter, narrower],
@@ -157,10 +154,13 @@ OWN = {
         "weights": [put((0, 0), -1), put((1, 2), 1 << 30), shorter, narrower],
         "order": ORDER + TWICE,
     },
-    "Links.multiply": COLUMNS
+    "CoarsestProduct.apply": COLUMNS,
+    "CoarsestProduct.symmetric": COLUMNS,
+    "walk_product of a tree": COLUMNS | {"far": [always(None)]},
+    "walk_product": COLUMNS
     | {name: [shorter] for name in ("near_in", "near_out", "far_in", "far_out")}
     | {"dots": [shorter, narrower]},
-    "Links.step": COLUMNS
+    "walk_step": COLUMNS
     | {name: [shorter] for name in ("by", "sums", "weights")}
     | {"row": [put(0, -2), put(1, 1), put(-1, BIG), shorter], "given": [narrower]},
     "Links.mean": {},

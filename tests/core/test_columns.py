@@ -39,7 +39,7 @@ def test_a_product_sums_its_squares_beside_the_inner_products(dtype):
     V = rng.normal(size=(n, k)).astype(dtype)
     sums, out, same = np.empty((2, k)), np.empty_like(V), np.empty_like(V)
     options = {"own": -1.0, "transpose": False, "threads": 2}
-    links.multiply(None, V, out, dots=sums, **options)
-    links.multiply(None, V, same, **options)
+    _core.walk_product(None, links, V, out, dots=sums, **options)
+    _core.walk_product(None, links, V, same, **options)
     assert_array_equal(out, same)
     assert_allclose(sums, [(V * out).sum(axis=0), (out * out).sum(axis=0)], rtol=1e-4)

@@ -138,8 +138,7 @@ def optimum_blocks() -> Arguments:
 
 
 def coarsest_product() -> Arguments:
-    limits = {"subtree_points": 4, "bucket_points": 5}
-    return _nodes("size", "order") | {"q": np.full(NODES - 1, 0.1)} | limits
+    return _nodes("size", "order") | {"q": np.full(NODES - 1, 0.1), "subtree_points": 4}
 
 
 def columns() -> Arguments:
@@ -152,6 +151,11 @@ def apply_coarsest(**arguments: Any) -> None:
 
 def apply_symmetric(**arguments: Any) -> None:
     _core.CoarsestProduct(**coarsest_product()).symmetric().apply(**arguments)
+
+
+def far_product() -> Arguments:
+    far = _core.CoarsestProduct(**coarsest_product())
+    return columns() | {"far": far, "near": None, "own_order": True}
 
 
 def weigh_lists() -> Arguments:
@@ -171,27 +175,23 @@ def links() -> Arguments:
     return {"listed": index, "weights": weights, "unit": 0.01, "threads": 2} | _nodes("order")
 
 
-def links_multiply() -> Arguments:
+def _walk() -> Arguments:
+    return {"far": _core.CoarsestProduct(**coarsest_product()), "near": _core.Links(**links())}
+
+
+def walk_product() -> Arguments:
     scales = {name: np.ones(N) for name in ("near_in", "near_out", "far_in", "far_out")}
     settings = {"own": 1.0, "transpose": False, "dots": np.zeros((2, 2))}
-    return columns() | {"far": _core.CoarsestProduct(**coarsest_product())} | scales | settings
+    return columns() | _walk() | scales | settings
 
 
-def links_step() -> Arguments:
+def walk_step() -> Arguments:
     scales = {"near_times": 0.9, "far_times": 0.1, "by": np.ones(N)}
     row = np.full(N, -1, np.int32)
     row[1] = 0
     settings = {"row": row, "given": np.ones((1, 2)), "share": 0.1, "sums": np.zeros((3, 2))}
     settings["weights"] = np.ones((3, 2))
-    return columns() | {"far": _core.CoarsestProduct(**coarsest_product())} | scales | settings
-
-
-def step_links(**arguments: Any) -> None:
-    _core.Links(**links()).step(**arguments)
-
-
-def multiply_links(**arguments: Any) -> None:
-    _core.Links(**links()).multiply(**arguments)
+    return columns() | _walk() | scales | settings
 
 
 def links_mean(**arguments: Any) -> None:
@@ -483,13 +483,14 @@ CALLS: dict[str, Call] = {
     "optimum_coarsest": Call(_core.optimum_coarsest, optimum_coarsest),
     "optimum_blocks": Call(_core.optimum_blocks, optimum_blocks),
     "CoarsestProduct": Call(_core.CoarsestProduct, coarsest_product),
-    "CoarsestProduct.apply": Call(apply_coarsest, lambda: columns() | {"transpose": True}),
-    "CoarsestProduct.symmetric": Call(apply_symmetric, lambda: columns() | {"transpose": True}),
     "weigh_lists": Call(_core.weigh_lists, weigh_lists),
     "linked_parts": Call(_core.linked_parts, linked_parts),
     "Links": Call(_core.Links, links),
-    "Links.multiply": Call(multiply_links, links_multiply),
-    "Links.step": Call(step_links, links_step),
+    "CoarsestProduct.apply": Call(apply_coarsest, lambda: columns() | {"transpose": True}),
+    "CoarsestProduct.symmetric": Call(apply_symmetric, lambda: columns() | {"transpose": True}),
+    "walk_product": Call(_core.walk_product, walk_product),
+    "walk_product of a tree": Call(_core.walk_product, far_product),
+    "walk_step": Call(_core.walk_step, walk_step),
     "Links.mean": Call(links_mean, lambda: {"threads": 2}),
     "column_dots": Call(_core.column_dots, column_dots),
     "conjugate_step": Call(_core.conjugate_step, conjugate_step),

@@ -16,7 +16,7 @@ from .._support.arrays import Float, Int, Mask, Numbers
 from .._support.columns import column_dots, put_rows, take_rows
 from .._support.running import n_threads
 from .base import RealOperator, Side
-from .near_field import UNIT, NearField
+from .near_field import NearField
 from .tree_product import CoarsestProduct, TreeProduct
 
 _SWEEP = 8  # additions or so per point that the tree and a row's end take
@@ -42,7 +42,9 @@ class OrderedWalk(RealOperator):
         self._near, self.order, self.n_jobs = near, order, n_jobs
         place = np.empty_like(order)
         place[order] = np.arange(len(order), dtype=order.dtype)
-        self._trees, self._weights = [tree.moved(place) for tree in trees], weights
+        fused = isinstance(trees[0], CoarsestProduct)  # whose rows are in the order already
+        self._trees = [*trees[:fused], *(tree.moved(place) for tree in trees[fused:])]
+        self._weights = weights
 
     def __getstate__(self) -> dict[str, object]:
         """Without what is derived: a copy derives its own when it is first used."""
@@ -99,9 +101,10 @@ class OrderedWalk(RealOperator):
     ) -> None:
         if not self.one_kernel or fixed is not None:
             return super().step(Z, out, given, alpha, share, weights, sums, fixed, side=side, scale=scale)
-        links, (row, values) = self._links(side), given
-        links.step(
+        row, values = given
+        _core.walk_step(
             self._far(side),
+            self._links(side),
             Z,
             out,
             near_times=alpha,
@@ -112,7 +115,7 @@ class OrderedWalk(RealOperator):
             share=share,
             weights=weights,
             sums=sums,
-            threads=self._threads(links, Z),
+            threads=self._threads(Z),
         )
         return None
 
@@ -129,10 +132,13 @@ class OrderedWalk(RealOperator):
         own_order: bool = False,
     ) -> Numbers:
         """The near field's and the first tree's part."""
+        far, links = self._far(side), self._links(side)
+        if far is None and links is None:
+            return np.multiply(V, V.dtype.type(own), out=out)
         far_in, far_out, share = self._far_scales(side, scale)
-        links = self._links(side)
-        links.multiply(
-            self._far(side),
+        _core.walk_product(
+            far,
+            links,
             V,
             out,
             near_in=scale,
@@ -145,7 +151,7 @@ class OrderedWalk(RealOperator):
             transpose=side == "transpose",
             own_order=own_order,
             dots=dots,
-            threads=self._threads(links, V),
+            threads=self._threads(V),
         )
         return out
 
@@ -182,17 +188,17 @@ class OrderedWalk(RealOperator):
         share = share if scale is None else share * scale
         return (share, scale, 1.0) if side == "transpose" else (scale, share, 1.0)
 
-    def _links(self, side: Side) -> _core.Links:
-        if side == "forward" or self._near is None:
+    def _links(self, side: Side) -> _core.Links | None:
+        if self._near is None:
+            return None
+        if side == "forward":
             return self._forward
         return self._transposed if side == "transpose" else self._mean
 
     @cached_property
     def _forward(self) -> _core.Links:
-        if self._near is not None:
-            return self._near.in_order(self.order, self.n_jobs)
-        none = np.empty((len(self.order), 0), np.int32)
-        return _core.Links(none, none, UNIT, self.order, 1)
+        assert self._near is not None
+        return self._near.in_order(self.order, self.n_jobs)
 
     @cached_property
     def _transposed(self) -> _core.Links:
@@ -202,8 +208,9 @@ class OrderedWalk(RealOperator):
     def _mean(self) -> _core.Links:
         return self._forward.mean(n_threads(self.n_jobs, 8.0 * len(self._forward.column)))
 
-    def _threads(self, links: _core.Links, V: Numbers) -> int:
-        return n_threads(self.n_jobs, float((len(links.column) + _SWEEP * len(V)) * V.shape[1]))
+    def _threads(self, V: Numbers) -> int:
+        per_point = _SWEEP + (0 if self._near is None else self._near.k)
+        return n_threads(self.n_jobs, float(per_point * V.size))
 
     def _with_dots(self, V: Numbers, out: Numbers, dots: Float | None) -> Numbers:
         if dots is not None:

@@ -25,19 +25,18 @@ from .base import Side
 class CoarsestProduct(Value):
     """Q of the coarsest partition, prepared for products.
 
-    ``subtree_points``: points swept at once, whose numbers stay in a core's cache; ``bucket_points``: those
-    that one column is dealt into first. They change the speed, and the result by its rounding at most.
+    ``subtree_points`` are swept at once, so that their numbers stay in a core's cache; how many there are
+    changes the result by its rounding at most.
     """
 
     size: Int  # (2N − 1,)
     order: Int  # (N,) row of each leaf
     q: Float  # (2N − 2,) q[k − 1] belongs to the block of node k and its sibling
     subtree_points: int = 256
-    bucket_points: int = 32_768
 
     @cached_property
     def prepared(self) -> _core.CoarsestProduct:
-        return _core.CoarsestProduct(self.size, self.order, self.q, self.subtree_points, self.bucket_points)
+        return _core.CoarsestProduct(self.size, self.order, self.q, self.subtree_points)
 
     @cached_property
     def mean(self) -> _core.CoarsestProduct:
@@ -47,7 +46,8 @@ class CoarsestProduct(Value):
     def apply(self, V: Numbers, side: Side, out: Numbers, n_jobs: int | None) -> Numbers:  # (N, k), (N, k)
         """out ← Q·V, Qᵀ·V or their mean."""
         product = self.mean if side == "mean" else self.prepared
-        product.apply(V, out, side == "transpose", n_threads(n_jobs, 4.0 * V.size))
+        threads = n_threads(n_jobs, 4.0 * V.size)
+        product.apply(V, out, side == "transpose", threads)
         return out
 
     def moved(self, place: Int) -> CoarsestProduct:
