@@ -10,7 +10,7 @@ CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 TOGETHER = -n auto --dist worksteal
 
 .PHONY: install demo check test test-fast test-simd test-random test-cpp test-oldest wheel-test coverage lint stubs format \
-	sanitize fuzz fuzz-sanitize bench bench-quick bench-embedding bench-maps bench-neighbours docs clean
+	sanitize fuzz fuzz-sanitize bench bench-quick bench-embedding bench-maps bench-neighbors docs clean
 install: $(VENV)/.installed
 
 $(VENV)/bin/python:
@@ -121,10 +121,10 @@ bench-maps: install
 	rm -f build/bench/maps/found.json
 	$(BIN)/python benchmarks/maps.py
 
-# Lists of neighbours beside those of faiss, hnswlib, pynndescent and nmslib, time against recall: an hour on two cores.
-bench-neighbours: install
-	rm -f build/bench/neighbours/*.jsonl
-	$(BIN)/python benchmarks/neighbours.py
+# Lists of neighbors beside those of faiss, hnswlib, pynndescent and nmslib, time against recall: an hour on two cores.
+bench-neighbors: install
+	rm -f build/bench/neighbors/*.jsonl
+	$(BIN)/python benchmarks/neighbors.py
 
 # Pages, reference and the gallery, whose examples run; a broken link or an example that fails stops it.
 docs: install

@@ -47,7 +47,9 @@ def walks() -> None:
     assert isinstance(op, bvdt.WalkOperator)
     assert isinstance(op.partition, bvdt.BlockPartition)
     assert isinstance(op.tree, bvdt.Tree)
-    assert isinstance(bvdt.transition_matrix(X, "squared_euclidean", n_trees=2, near=5), bvdt.ForestOperator)
+    assert isinstance(
+        bvdt.transition_matrix(X, "squared_euclidean", n_trees=2, n_neighbors=5), bvdt.ForestOperator
+    )
     assert np.allclose(op @ np.ones(len(y)), 1)
     assert np.allclose(bvdt.exact_transition_matrix(X, "squared_euclidean").sum(axis=1), 1)
     for found in (bvdt.pagerank(op), bvdt.stationary_distribution(op, tol=1e-4)):
@@ -80,11 +82,11 @@ def estimators() -> None:
     graph = bvdt.KNeighborsTransformer(n_neighbors=3).fit_transform(X)
     assert graph.shape == (len(y), len(y))
     assert bvdt.neighbors.audit(X, graph).estimate == 1
-    assert bvdt.transition_matrix(X, "squared_euclidean", neighbors=graph).near.k == 3
+    assert bvdt.transition_matrix(X, "squared_euclidean", neighbors=graph).near_field.k == 3
     assert len(bvdt.LabelPropagation().fit(None, few, neighbors=graph).transduction_) == len(y)
     texts, topics = documents(60)
-    labelled = [topic if i < 20 else "" for i, topic in enumerate(topics)]
-    pipeline = bvdt.text_pipeline("text", random_state=0).fit(texts, labelled)
+    labeled = [topic if i < 20 else "" for i, topic in enumerate(topics)]
+    pipeline = bvdt.text_pipeline("text", random_state=0).fit(texts, labeled)
     assert pipeline.predict(["goal of the team"]).tolist() == ["sport"]
 
 

@@ -1,4 +1,4 @@
-"""Which number of neighbours "auto" should aim at: accuracy of label propagation on one coarse tree.
+"""Which number of neighbors "auto" should aim at: accuracy of label propagation on one coarse tree.
 
     python benchmarks/bandwidth.py
 
@@ -26,13 +26,13 @@ SEEDS = 3
 
 
 def accuracy(op, y, seed):
-    """Share of the unlabelled points that get their own class: (walk, spread)."""
+    """Share of the unlabeled points that get their own class: (walk, spread)."""
     rng = np.random.default_rng(seed)
     known = np.zeros(len(y), bool)
     known[rng.permutation(len(y))[: len(y) // 10]] = True
     start = np.eye(y.max() + 1)[y] * known[:, None]
-    walk = bvdt.propagate_labels(op, start, alpha=0.01, n_iter=30)
-    spread = bvdt.propagate_labels(op.symmetrized(), start, alpha=0.9, n_iter=60)
+    walk = bvdt.propagate_labels(op, start, alpha=0.01, max_iter=30)
+    spread = bvdt.propagate_labels(op.symmetrized(), start, alpha=0.9, max_iter=60)
     return [np.mean(f.argmax(axis=1)[~known] == y[~known]) for f in (walk, spread)]
 
 
@@ -61,7 +61,7 @@ if __name__ == "__main__":
         coarsest = TransitionOperator(lifted, tree, bandwidth=1.0)
         table = np.empty((2, len(TARGETS)))
         for t, target in enumerate(TARGETS):
-            bandwidth.NEIGHBOURS = float(target)
+            bandwidth.NEIGHBORS = float(target)
             op = TransitionOperator(lifted, tree, mean_divergence=coarsest.mean_divergence)
             table[:, t] = np.mean([accuracy(op, y, seed) for seed in range(SEEDS)], axis=0)
         tables.append(table)

@@ -1,4 +1,4 @@
-"""The labelled count data of the benchmarks, from the folder named by BVDT_DATA or ../shared/data."""
+"""The labeled count data of the benchmarks, from the folder named by BVDT_DATA or ../shared/data."""
 
 from __future__ import annotations
 

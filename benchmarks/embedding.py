@@ -1,7 +1,7 @@
 """Spectral embeddings and clusters beside scikit-learn's: for every number of coordinates, on four data sets.
 
     python benchmarks/embedding.py               all parts, then docs/benchmarks/embedding.md
-    python benchmarks/embedding.py coordinates   time and a vote of 10 neighbours, k = 2 to 30 coordinates
+    python benchmarks/embedding.py coordinates   time and a vote of 10 neighbors, k = 2 to 30 coordinates
     python benchmarks/embedding.py angles        against dense eigenvectors, on samples of 2 000 points
     python benchmarks/embedding.py clusters      adjusted Rand index, 5 seeds
     python benchmarks/embedding.py page          only the page, from build/bench/embedding.json
@@ -9,7 +9,7 @@
     python benchmarks/embedding.py ours --data MNIST --kept ours.json --no-page     ours alone
     python benchmarks/embedding.py page --merge k30.json ours.json                  with these taken in
 
-scikit-learn's graph (10 neighbours, itself among them, as its own affinity has it) is made connected by the
+scikit-learn's graph (10 neighbors, itself among them, as its own affinity has it) is made connected by the
 shortest link between its parts. Its time is the graph's and the embedding's without that step, which takes
 longer than both; ours is the whole of ``fit``. Two threads; the least of ``--repeats`` (3) counts. Times are
 seconds of both cores together (CPU), which other work on the machine hardly changes; those of the clock are
@@ -95,7 +95,7 @@ def graph_of(X: Any) -> tuple[Any, Any, float]:
     n_parts, part = connected_components(plain)
     if n_parts == 1:
         return plain, plain, seconds
-    options = {"n_connected_components": n_parts, "component_labels": part, "mode": "connectivity"}
+    options = {"n_connected_components": n_parts, "component_labels": part, "method": "connectivity"}
     joined = _fix_connected_components(X=X, graph=plain.tocsr(), metric="euclidean", **options)
     return plain, 0.5 * (joined + joined.T), seconds
 
@@ -209,7 +209,7 @@ def angles(found: dict[str, Any], names: list[str], wanted: Any, part: str) -> N
     """Largest angle to the dense solver's space, up to the last gap of 1e-4 within the first k values."""
     for name in names:
         X, _ = subset(*DATA[name](), 2_000)
-        op = bvdt.transition_matrix(X, "squared_euclidean", near=K, random_state=0, n_jobs=THREADS)
+        op = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=K, random_state=0, n_jobs=THREADS)
         values, vectors = eigh(op.symmetrized().toarray())
         values, vectors = values[::-1], vectors[:, ::-1]
         lines = []
@@ -293,7 +293,7 @@ def page(found: dict[str, Any]) -> str:
     lines = ["# Spectral embedding: every number of coordinates", ""]
     lines += [
         "`bvdt.SpectralEmbedding` (one tree, its defaults, squared Euclidean) beside scikit-learn's",
-        "(10 neighbours, its graph made connected; its time is without that step), two threads, CPU seconds,",
+        "(10 neighbors, its graph made connected; its time is without that step), two threads, CPU seconds,",
         "the least of the repeats. Where scikit-learn takes less than two seconds it runs in turn with ours,",
         "else once; what took it too long is stopped, and not tried for more coordinates.",
         "Vote: share of the points whose 10 nearest others are, by majority, of their class. Made by",
@@ -348,7 +348,7 @@ def page(found: dict[str, Any]) -> str:
         lines += [
             "## Clusters",
             "",
-            "Adjusted Rand index, mean of 5 seeds; scikit-learn with nearest neighbours.",
+            "Adjusted Rand index, mean of 5 seeds; scikit-learn with nearest neighbors.",
             "",
         ]
         lines += ["| data | bvdt | scikit-learn |", "|---|---|---|"]

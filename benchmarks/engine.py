@@ -64,8 +64,8 @@ def run(n_points: int) -> None:
         v = rng.random((n_points, k))
         out = np.empty_like(v)
         seconds[k] = best(lambda v=v, out=out: product.apply(v, "forward", out, THREADS))
-    neighbours, first = rng.integers(n_points, size=10 * n_points), np.arange(0, 10 * n_points + 1, 10)
-    knn = sparse.csr_array((rng.random(10 * n_points), neighbours, first), shape=(n_points, n_points))
+    neighbors, first = rng.integers(n_points, size=10 * n_points), np.arange(0, 10 * n_points + 1, 10)
+    knn = sparse.csr_array((rng.random(10 * n_points), neighbors, first), shape=(n_points, n_points))
     csr = best(lambda: knn @ v)
     n_bytes = 40 * n_points
     copy, half = copy_seconds(n_bytes), copy_seconds(n_bytes // 2)

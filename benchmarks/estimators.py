@@ -29,7 +29,7 @@ def few_labels(y: np.ndarray, per_class: int, seed: int) -> np.ndarray:
 
 
 def transductive(model, X, y, labels) -> list[float]:
-    """Accuracy on the unlabelled points, one value a labelling."""
+    """Accuracy on the unlabeled points, one value a labeling."""
     scores = []
     for seed, few in enumerate(labels):
         if "random_state" in model.get_params():
@@ -44,16 +44,16 @@ def digits() -> None:
     rows = {f"LabelSpreading, gamma {g:g}": LabelSpreading(kernel="rbf", gamma=g) for g in GAMMAS}
     settings = {
         "squared_euclidean": {},
-        "squared_euclidean, walk": {"mode": "walk"},
-        "squared_euclidean, near 0": {"near": 0},
-        "squared_euclidean, near 0, 8 trees": {"near": 0, "n_trees": 8},
-        "squared_euclidean, near 0, 8 N blocks": {"near": 0, "blocks": 8 * len(y)},
+        "squared_euclidean, walk": {"method": "walk"},
+        "squared_euclidean, near 0": {"n_neighbors": 0},
+        "squared_euclidean, near 0, 8 trees": {"n_neighbors": 0, "n_trees": 8},
+        "squared_euclidean, near 0, 8 N blocks": {"n_neighbors": 0, "n_blocks": 8 * len(y)},
         "squared_euclidean, class masses": {"class_mass_normalization": True},
         "squared_euclidean, no class balance": {"class_balance": False},
-        'squared_euclidean, prior="auto"': {"prior": "auto"},
+        'squared_euclidean, blend="auto"': {"blend": "auto"},
         "gid": {},
         "gid, smoothing half the mean": {"smoothing": X.mean() / 2},
-        "gid, smoothing half the mean, near 5": {"smoothing": X.mean() / 2, "near": 5},
+        "gid, smoothing half the mean, near 5": {"smoothing": X.mean() / 2, "n_neighbors": 5},
     }
     for name, options in settings.items():
         rows[name] = bvdt.LabelPropagation(name.split(",")[0], **options)

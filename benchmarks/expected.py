@@ -1,6 +1,6 @@
 """Does the accuracy that bvdt expects hold the true one? Labels drawn at random, even and skewed classes.
 
-Prints, per corpus and number of labels, means over labelings: accuracy on the unlabelled, what was expected,
+Prints, per corpus and number of labels, means over labelings: accuracy on the unlabeled, what was expected,
 how often its 95 % interval holds, its root mean square error, and the interval's width. The blend at
 the defaults of text_pipeline; a name with a share, such as bbc:0.85, has one class "other" of that share.
 Run: python benchmarks/expected.py [--labels 20 50] [--seeds 0 1] [corpus ...]
@@ -43,7 +43,7 @@ def problem(name: str) -> tuple[Any, Any, Any, np.ndarray]:
     else:
         X = counts(name)[rows]
     T = weighted(X)
-    walk = {key: DEFAULTS[key] for key in ("divergence", "n_trees", "near")}
+    walk = {key: DEFAULTS[key] for key in ("divergence", "n_trees", "n_neighbors")}
     return T, words, bvdt.transition_matrix(T, random_state=0, **walk), y[rows]
 
 

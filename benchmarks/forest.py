@@ -2,9 +2,9 @@
 
 Prints, per corpus: accuracy at 10 % and 1 % labels (at least one per class; mean of 5 random labelings and 95
 % interval), multinomial naive Bayes on the same labelings (the best of three smoothings), seconds of wall
-clock and of processor for building and for one propagation, and the recall of the true 10 nearest centres on
+clock and of processor for building and for one propagation, and the recall of the true 10 nearest centers on
 300 rows.
-Run: python benchmarks/forest.py [--trees T] [--near k] [--divergences] [--rival] [corpus ...]
+Run: python benchmarks/forest.py [--trees T] [--neighbors k] [--divergences] [--rival] [corpus ...]
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def weighted(X: Any) -> Any:
 
 
 def labeling(y: np.ndarray, share: float, seed: int) -> np.ndarray:
-    """Mask of the labelled points: a share drawn at random, and one of each class that is missing."""
+    """Mask of the labeled points: a share drawn at random, and one of each class that is missing."""
     rng = np.random.default_rng(seed)
     known = np.zeros(len(y), bool)
     known[rng.choice(len(y), round(share * len(y)), replace=False)] = True
@@ -56,11 +56,11 @@ def scores(S: Any, y: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Label spreading: one column per class."""
     Y0 = np.zeros((len(y), y.max() + 1))
     Y0[known, y[known]] = 1.0
-    return bvdt.propagate_labels(S, Y0, alpha=ALPHA, n_iter=STEPS)
+    return bvdt.propagate_labels(S, Y0, alpha=ALPHA, max_iter=STEPS)
 
 
 def with_masses(F: np.ndarray, y: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Class-mass normalisation: columns scaled until the unlabelled sums are the labelled shares."""
+    """Class-mass normalisation: columns scaled until the unlabeled sums are the labeled shares."""
     return F * (np.bincount(y[known], minlength=F.shape[1]) / np.maximum(F[~known].sum(axis=0), 1e-300))
 
 
@@ -100,7 +100,7 @@ def naive_bayes(X: Any, y: np.ndarray, masks: list[np.ndarray]) -> str:
 
 
 def recall(lifted: Any, found: np.ndarray, k: int = 10, n_rows: int = 300) -> float:
-    """Share of the true k nearest centres that are the first k found."""
+    """Share of the true k nearest centers that are the first k found."""
     rows = np.random.default_rng(0).choice(lifted.n_points, min(n_rows, lifted.n_points), replace=False)
     hits, found = 0, found[:, :k]
     for part in np.array_split(rows, 10):
@@ -115,14 +115,16 @@ def report(name: str, n_trees: int, near: int) -> None:
     X, y = counts(name), labels(name)
     T, preparing = timed(lambda: weighted(X))
     op, fitting = timed(
-        lambda: bvdt.transition_matrix(T, "squared_euclidean", n_trees=n_trees, near=near, random_state=0)
+        lambda: bvdt.transition_matrix(
+            T, "squared_euclidean", n_trees=n_trees, n_neighbors=near, random_state=0
+        )
     )
     S = op.symmetrized()
     _, propagating = timed(lambda: scores(S, y, labeling(y, 0.1, 0)))
     print(f"== {name}: tf-idf {preparing}, fit {fitting}, propagation {propagating}", flush=True)
     if near:
         print(
-            f"   recall of the true 10 nearest centres {recall(op.lifted, op.neighbors[0]):.3f}", flush=True
+            f"   recall of the true 10 nearest centers {recall(op.lifted, op.neighbors[0]):.3f}", flush=True
         )
     for share in SHARES:
         masks = [labeling(y, share, seed) for seed in SEEDS]
@@ -132,7 +134,7 @@ def report(name: str, n_trees: int, near: int) -> None:
 
 
 def other_divergences(name: str) -> None:
-    """Recall of the true 10 nearest centres on the counts, for the divergences of counts."""
+    """Recall of the true 10 nearest centers on the counts, for the divergences of counts."""
     X = counts(name)
     X = X[np.asarray(X.sum(axis=1)).ravel() > 0]
     for divergence, smoothing in (
@@ -164,7 +166,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("corpora", nargs="*", default=CORPORA)
     parser.add_argument("--trees", type=int, default=2)
-    parser.add_argument("--near", type=int, default=15)
+    parser.add_argument("--neighbors", type=int, default=15)
     parser.add_argument("--divergences", action="store_true")
     parser.add_argument("--rival", action="store_true")
     options = parser.parse_args()
@@ -174,4 +176,4 @@ if __name__ == "__main__":
         elif options.rival:
             rival(corpus)
         else:
-            report(corpus, options.trees, options.near)
+            report(corpus, options.trees, options.near_field)

@@ -1,10 +1,10 @@
-"""Labels by the walk blended with experts (prior="auto") beside what one would use instead.
+"""Labels by the walk blended with experts (blend="auto") beside what one would use instead.
 
 Prints, per corpus and share of labels (at least one per class), means over five random labelings: accuracy on
-the unlabelled of the walk alone, LinearSVC on sublinear tf-idf of the labelled rows, multinomial naive Bayes
+the unlabeled of the walk alone, LinearSVC on sublinear tf-idf of the labeled rows, multinomial naive Bayes
 (the best of three smoothings, chosen with hindsight), the blend, the blend less the best of the others, the
 expected calibration error (10 bins) of the blend's probabilities, the same without the temperature, the
-accuracy on hidden labels that the blend itself tells, and processor seconds of labelling.
+accuracy on hidden labels that the blend itself tells, and processor seconds of labeling.
 Run: python benchmarks/labels.py [--quick] [--shares 0.1 0.3] [--seeds 200 201] [--keep FILE] [corpus ...]
 With --keep, what was measured is a line of the file, and is not measured again.
 """
@@ -46,7 +46,7 @@ def measure(X: Any, T: Any, op: Any, y: np.ndarray, known: np.ndarray) -> dict[s
     """Figures of one labeling; T are the tf-idf rows of the counts X."""
     few, rest = np.where(known, y, -1), ~known
     settings = DEFAULTS | {"random_state": 0}
-    walk = bvdt.LabelPropagation(**(settings | {"prior": None})).fit(y=few, operator=op)
+    walk = bvdt.LabelPropagation(**(settings | {"blend": None})).fit(y=few, operator=op)
     begun = time.process_time()
     blend = bvdt.LabelPropagation(**settings).fit(T, few, operator=op)
     seconds = time.process_time() - begun
@@ -109,7 +109,7 @@ def prepare(name: str) -> tuple[Any, Any, Any, np.ndarray]:
     """Counts, tf-idf rows, walk and classes."""
     X, y = counts(name), classes(name)
     T = weighted(X)
-    walk = {key: DEFAULTS[key] for key in ("divergence", "n_trees", "near")}
+    walk = {key: DEFAULTS[key] for key in ("divergence", "n_trees", "n_neighbors")}
     return X, T, bvdt.transition_matrix(T, random_state=0, **walk), y
 
 

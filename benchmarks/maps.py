@@ -138,7 +138,7 @@ def page(found: dict[str, dict[str, Any]], note: str = "") -> str:
         "(CPU), which other work on the machine hardly changes, and of the clock. Cold: the first map of a",
         "process, with import and compilation; warm: the second. Vote: share of the points whose 15 nearest",
         "others on the map are, by majority, of their class.",
-        f"Trustworthiness: of {SAMPLE} points, 15 neighbours.",
+        f"Trustworthiness: of {SAMPLE} points, 15 neighbors.",
         "openTSNE is left out on sparse rows, of which it compares all pairs. Made by `make bench-maps`.",
         *(["", note] if note else []),
         "",

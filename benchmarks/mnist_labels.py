@@ -31,19 +31,19 @@ def features(n_components: int = 50) -> tuple[np.ndarray, np.ndarray, list[np.nd
 
     with np.load(FOLDER / "mnist.npz") as file:
         images, digits = file["images"], file["labels"]
-        labelled, offsets = file["labelled"], file["labelled_offsets"]
+        labeled, offsets = file["labelled"], file["labelled_offsets"]
     X = images.reshape(len(images), -1).astype(np.float64) / 255
     X -= X.mean(axis=0)
     values, vectors = np.linalg.eigh(X.T @ X)
     X = X @ vectors[:, np.argsort(-values)[:n_components]]
-    sets = [labelled[a:b] for a, b in pairwise(offsets)]
+    sets = [labeled[a:b] for a, b in pairwise(offsets)]
     return X, digits.astype(np.intp), sets
 
 
-def score(got: np.ndarray, digits: np.ndarray, labelled: np.ndarray) -> float:
-    """Per cent of the unlabelled digits that were recognised."""
+def score(got: np.ndarray, digits: np.ndarray, labeled: np.ndarray) -> float:
+    """Per cent of the unlabeled digits that were recognised."""
     rest = np.ones(len(digits), bool)
-    rest[labelled] = False
+    rest[labeled] = False
     return float(100 * (got == digits)[rest].mean())
 
 
@@ -51,15 +51,15 @@ def ours(X: np.ndarray, digits: np.ndarray, sets: list[np.ndarray], mode: str) -
     from bvdt import LabelPropagation  # with scikit-learn, before the clock starts: as the rival's imports
 
     op, result = None, {"seconds": [], "accuracy": []}
-    for labelled in sets:
+    for labeled in sets:
         few = np.full(len(digits), -1)
-        few[labelled] = digits[labelled]
+        few[labeled] = digits[labeled]
         start = time.perf_counter()
-        model = LabelPropagation("squared_euclidean", near=NEAR, mode=mode, tol=1e-3, random_state=0)
+        model = LabelPropagation("squared_euclidean", n_neighbors=NEAR, method=mode, tol=1e-3, random_state=0)
         model.fit(X if op is None else None, few, operator=op)
         result["seconds"].append(time.perf_counter() - start)
         op = model.operator_
-        result["accuracy"].append(score(model.transduction_, digits, labelled))
+        result["accuracy"].append(score(model.transduction_, digits, labeled))
     return result
 
 
@@ -67,12 +67,12 @@ def graphlearning(X: np.ndarray, digits: np.ndarray, sets: list[np.ndarray]) -> 
     import graphlearning as gl
 
     W, result = None, {"seconds": [], "accuracy": []}
-    for labelled in sets:
+    for labeled in sets:
         start = time.perf_counter()
         W = gl.weightmatrix.knn(X, 10) if W is None else W
-        got = gl.ssl.poisson(W).fit_predict(labelled, digits[labelled])
+        got = gl.ssl.poisson(W).fit_predict(labeled, digits[labeled])
         result["seconds"].append(time.perf_counter() - start)
-        result["accuracy"].append(score(got, digits, labelled))
+        result["accuracy"].append(score(got, digits, labeled))
     return result
 
 
@@ -101,8 +101,8 @@ def main(per_number: int, mbo: bool) -> None:
     print("|---" * 8 + "|")
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/points.npz"
-        first = np.cumsum([0, *(len(labelled) for labelled in sets[:-1])])
-        np.savez(path, X=X, digits=digits, labelled=np.concatenate(sets), first=first)
+        first = np.cumsum([0, *(len(labeled) for labeled in sets[:-1])])
+        np.savez(path, X=X, digits=digits, labeled=np.concatenate(sets), first=first)
         for name, python in methods.items():
             command = [python, str(HERE / "mnist_labels.py"), "--measure", name, path]
             out = subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -18,7 +18,7 @@ from sklearn.neighbors import NearestNeighbors
 import bvdt
 from bvdt.neighbors import exact_lists
 from bvdt.neighbors.recall import count_hits
-from neighbours_data import blobs, histograms, mnist, text
+from neighbors_data import blobs, histograms, mnist, text
 
 K, QUERIES = 15, 2000
 
@@ -72,7 +72,7 @@ def main() -> None:
         fitted, queries = X[rows[:n]], X[rows[n : n + QUERIES]]
         cells = []
         for near in (0, 10):
-            op = bvdt.transition_matrix(fitted, divergence, near=near, random_state=0)
+            op = bvdt.transition_matrix(fitted, divergence, n_neighbors=near, random_state=0)
             lifted = op.lifted.lifting.transform(queries)
             exact = exact_lists(lifted.take(np.arange(500)), op.lifted, K)[1]
             op.nearest(queries[:2], K)  # builds what is built once

@@ -44,20 +44,20 @@ DATA = Path(os.environ.get("BVDT_DATA", Path(__file__).parents[2] / "shared" / "
 def blobs(n_points: int, n_features: int = 20, n_blobs: int = 50) -> tuple[Any, Any]:
     """Gaussian blobs that overlap a little, float32."""
     rng = np.random.default_rng(0)
-    centres = rng.uniform(-3, 3, (n_blobs, n_features))
+    centers = rng.uniform(-3, 3, (n_blobs, n_features))
     label = rng.integers(0, n_blobs, n_points)
-    return (centres[label] + rng.normal(size=(n_points, n_features))).astype(np.float32), label
+    return (centers[label] + rng.normal(size=(n_points, n_features))).astype(np.float32), label
 
 
 def blob_file(path: Path, n_points: int, n_features: int = 20, n_blobs: int = 50) -> None:
     """The same, written slice by slice."""
     rng = np.random.default_rng(0)
-    centres = rng.uniform(-3, 3, (n_blobs, n_features)).astype(np.float32)
+    centers = rng.uniform(-3, 3, (n_blobs, n_features)).astype(np.float32)
     X = np.lib.format.open_memmap(path, "w+", np.float32, (n_points, n_features))
     for first in range(0, n_points, 1 << 20):
         n = min(1 << 20, n_points - first)
         noise = rng.standard_normal((n, n_features), np.float32)
-        X[first : first + n] = centres[rng.integers(0, n_blobs, n)] + noise
+        X[first : first + n] = centers[rng.integers(0, n_blobs, n)] + noise
     X.flush()
 
 
@@ -85,14 +85,14 @@ def equality(name: str, near: int) -> None:
     for n_workers in (1, 2, 4):
         with cluster(n_workers) as made, Client(made) as client:
             op = bvdt.dask.transition_matrix(
-                in_parts(X, 8), divergence, near=near, random_state=0, client=client
+                in_parts(X, 8), divergence, n_neighbors=near, random_state=0, client=client
             )
-            labels = bvdt.dask.propagate_labels(op, v, alpha=0.9, n_iter=5)
+            labels = bvdt.dask.propagate_labels(op, v, alpha=0.9, max_iter=5)
             found = [op.tree.size, op.tree.order, op.q, op @ v, op.T @ v, labels, np.float64(op.lower_bound)]
             digests[n_workers] = hashlib.sha256(b"".join(each.tobytes() for each in found)).hexdigest()[:16]
             tree, n_shards, bandwidth = op.tree.validate(), op.n_shards, op.bandwidth
             local = op.to_local() if near and n_workers == 4 else None
-    told = {"data": name, "near": near, "shards": n_shards, "bytes": digests}
+    told = {"data": name, "n_neighbors": near, "shards": n_shards, "bytes": digests}
     if local is None:
         local = bvdt.transition_matrix(X, divergence, tree=tree)
         q, ours = local.partition.q, found[2]
@@ -100,7 +100,7 @@ def equality(name: str, near: int) -> None:
         told["q, of itself"] = float((np.abs(ours - q) / np.where(q > 0, q, 1)).max())
         told["bandwidth, of itself"] = abs(bandwidth / local.bandwidth - 1)
     told["bound, of itself"] = abs(float(found[6]) / local.lower_bound - 1)
-    theirs = (local @ v, local.T @ v, bvdt.propagate_labels(local, v, alpha=0.9, n_iter=5))
+    theirs = (local @ v, local.T @ v, bvdt.propagate_labels(local, v, alpha=0.9, max_iter=5))
     for title, a, b in zip(("Q v", "Q' v", "labels"), found[3:6], theirs, strict=True):
         told[title] = float(np.abs(a - b).max())
     print(json.dumps(told), flush=True)
@@ -127,13 +127,13 @@ def quality(name: str, near: int, seeds: int) -> None:
     """Bound per row at one bandwidth, and accuracy from 3 % of the labels, of both."""
     X, y, divergence = corpus(name)
     n = X.shape[0]
-    whole = bvdt.transition_matrix(X, divergence, near=near, random_state=0)
+    whole = bvdt.transition_matrix(X, divergence, n_neighbors=near, random_state=0)
     cuts = np.linspace(0, n, 5).astype(int)
     slabs = [X[a:b] for a, b in pairwise(cuts)]
-    options = {"near": near, "bandwidth": whole.bandwidth, "random_state": 0}
+    options = {"n_neighbors": near, "bandwidth": whole.bandwidth, "random_state": 0}
     sharded = build_operator(LocalExecutor(), slabs, np.diff(cuts).tolist(), divergence, **options)
     trees = [op.members[0] if near else op for op in (whole, sharded.to_local())]
-    told = {"data": name, "shards": sharded.n_shards, "near": near}
+    told = {"data": name, "shards": sharded.n_shards, "n_neighbors": near}
     told["bound per row, tree alone"] = [tree.lower_bound / n for tree in trees]
     if near:
         told["bound per row"] = [op.lower_bound / n for op in (whole, sharded)]
@@ -198,7 +198,7 @@ def traffic(n_points: int, n_features: int, near: int) -> None:
     X, _ = blobs(n_points, n_features)
     with cluster(2) as made, Client(made) as client:
         D = client.persist(da.from_array(X, chunks=(n_points // 8 + 1, n_features)))
-        op = bvdt.dask.transition_matrix(D, "squared_euclidean", near=near, random_state=0)
+        op = bvdt.dask.transition_matrix(D, "squared_euclidean", n_neighbors=near, random_state=0)
         del D, X
         for run in (client.run, client.run_on_scheduler):
             run(count_bytes)
@@ -219,7 +219,7 @@ def traffic(n_points: int, n_features: int, near: int) -> None:
         told = {
             "points": n_points,
             "shards": op.n_shards,
-            "near": near,
+            "n_neighbors": near,
             "bytes per product": (after[0] - before[0]) / products,
             "between workers": (after[1] - before[1]) / products,
             "idle bytes per second": idle / idle_s,
@@ -406,18 +406,18 @@ def main() -> None:
     parser.add_argument("data", nargs="?", default="blobs")
     parser.add_argument("--points", type=int, default=2_000_000)
     parser.add_argument("--features", type=int, default=20)
-    parser.add_argument("--near", type=int, default=0)
+    parser.add_argument("--neighbors", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--limit", default="6GiB")
     parser.add_argument("--products", type=int, default=30)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
     given = parser.parse_args()
     if given.what == "equality":
-        equality(given.data, given.near)
+        equality(given.data, given.near_field)
     elif given.what == "quality":
-        quality(given.data, given.near, given.seeds)
+        quality(given.data, given.near_field, given.seeds)
     elif given.what == "traffic":
-        traffic(given.points, given.features, given.near)
+        traffic(given.points, given.features, given.near_field)
     elif given.what == "price":
         price(given.points, given.features)
     elif given.what == "documents":

@@ -1,8 +1,8 @@
 """One-line texts with few labels, drawn at random: text_pipeline beside linear classifiers.
 
-Prints, per corpus and number of labels, means over labelings: accuracy on the unlabelled of LinearSVC on
+Prints, per corpus and number of labels, means over labelings: accuracy on the unlabeled of LinearSVC on
 tf-idf words, ComplementNB on their counts and LinearSVC on tf-idf character n-grams, all fitted on the
-labelled rows, and of ``bvdt.text_pipeline`` at its defaults; the latter less the best of the others. Corpora:
+labeled rows, and of ``bvdt.text_pipeline`` at its defaults; the latter less the best of the others. Corpora:
 CLINC150, the first sentence of AG News, descriptions of Debian's packages by section (where apt-cache is) and
 first lines of the docstrings of Python's library by subject.
 Run: python benchmarks/short_texts.py [--labels 40 150] [--seeds 0 1] [corpus ...]

@@ -1,7 +1,7 @@
 """One dominant class: "other" and up to twelve rare topics, labels drawn at random.
 
-Prints, per corpus, share of "other" and share of labels, means over labelings: accuracy on the unlabelled of
-always answering the commonest label, LinearSVC on tf-idf of the labelled rows alone, the walk alone, the
+Prints, per corpus, share of "other" and share of labels, means over labelings: accuracy on the unlabeled of
+always answering the commonest label, LinearSVC on tf-idf of the labeled rows alone, the walk alone, the
 blend; the blend less the best of the others; macro-F1 of LinearSVC and of the blend.
 Run: python benchmarks/skew.py [--skews 0.85] [--shares 0.01 0.1] [--seeds 300 301] [corpus ...]
 """
@@ -53,12 +53,12 @@ def prepare(name: str, share: float) -> tuple[Any, Any, Any, Any, np.ndarray]:
         rows, y = skewed(classes(name), share)
         X = counts(name)[rows]
     T = weighted(X)
-    walk = {key: DEFAULTS[key] for key in ("divergence", "n_trees", "near")}
+    walk = {key: DEFAULTS[key] for key in ("divergence", "n_trees", "n_neighbors")}
     return X, T, words, bvdt.transition_matrix(T, random_state=0, **walk), y
 
 
 def svc(X: Any, y: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """LinearSVC as people use it: the vectorizer has seen the labelled rows only."""
+    """LinearSVC as people use it: the vectorizer has seen the labeled rows only."""
     seen = np.unique(X[known].indices)
     weighting = TfidfTransformer(sublinear_tf=True).fit(X[known][:, seen])
     model = LinearSVC(random_state=0).fit(weighting.transform(X[known][:, seen]), y[known])
@@ -68,7 +68,7 @@ def svc(X: Any, y: np.ndarray, known: np.ndarray) -> np.ndarray:
 def measure(X: Any, T: Any, words: Any, op: Any, y: np.ndarray, known: np.ndarray) -> dict[str, float]:
     """Figures of one labeling."""
     few, rest = np.where(known, y, -1), ~known
-    walk = bvdt.LabelPropagation(**(DEFAULTS | {"prior": None})).fit(y=few, operator=op)
+    walk = bvdt.LabelPropagation(**(DEFAULTS | {"blend": None})).fit(y=few, operator=op)
     blend = bvdt.LabelPropagation(**DEFAULTS).fit(T, few, operator=op, terms=words)
     constant = np.full(len(y), np.bincount(y[known]).argmax())
     linear = svc(X, y, known)

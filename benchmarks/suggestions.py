@@ -1,9 +1,9 @@
 """Learning curves of ``LabelPropagation.suggest`` beside random labels and the least margin.
 
-    python benchmarks/suggestions.py [seeds, 10] [--prior] [digits bbc 20news nsf mnist]
+    python benchmarks/suggestions.py [seeds, 10] [--blend] [digits bbc 20news nsf mnist]
 
-From one random label in batches of 5 to 100 labels; accuracy on the unlabelled points, the area under its
-curve and the labels it takes to the accuracy that 100 random ones have. --prior: the walk is blended (slow).
+From one random label in batches of 5 to 100 labels; accuracy on the unlabeled points, the area under its
+curve and the labels it takes to the accuracy that 100 random ones have. --blend: the walk is blended (slow).
 """
 
 from __future__ import annotations
@@ -26,18 +26,23 @@ STRATEGIES = ("auto", "random", "margin")
 def load(name: str) -> tuple[object, np.ndarray, dict[str, object], float]:
     """Points, classes, how to build their walk, and its alpha."""
     if name == "digits":
-        return *load_digits(return_X_y=True), {"divergence": "gid", "near": 10}, 0.9
+        return *load_digits(return_X_y=True), {"divergence": "gid", "n_neighbors": 10}, 0.9
     if name == "mnist":
         with np.load(FOLDER / "mnist.npz") as file:
             chosen = np.random.default_rng(0).permutation(70_000)[:10_000]
             X = file["images"].reshape(70_000, -1)[chosen] / 255.0
-            return X, file["labels"][chosen].astype(int), {"divergence": "squared_euclidean", "near": 10}, 0.9
+            return (
+                X,
+                file["labels"][chosen].astype(int),
+                {"divergence": "squared_euclidean", "n_neighbors": 10},
+                0.9,
+            )
     with np.load(FOLDER / f"{CORPORA[name]}.npz", allow_pickle=True) as file:
         from scipy import sparse
 
         parts = (file["data"].astype(np.int32), file["indices"].astype(np.int32), file["indptr"])
         X = sparse.csr_matrix(parts, shape=tuple(file["shape"]))
-        walk = {name: DEFAULTS[name] for name in ("divergence", "n_trees", "near")}
+        walk = {name: DEFAULTS[name] for name in ("divergence", "n_trees", "n_neighbors")}
         return TfidfTransformer(sublinear_tf=True).fit_transform(X), file["labels"].astype(int), walk, 0.875
 
 
@@ -46,7 +51,7 @@ def curve(X, y, op, alpha: float, prior: str | None, strategy: str, seed: int) -
     start = np.random.default_rng(seed).integers(len(y))
     codes, found = np.full(len(y), -1), []
     codes[start] = y[start] + 2  # −1 and 1 alone would draw a warning
-    model = bvdt.LabelPropagation(alpha=alpha, prior=prior)
+    model = bvdt.LabelPropagation(alpha=alpha, blend=prior)
     while True:
         model.fit(X if prior else None, codes.copy(), operator=op)
         rest = codes < 0
@@ -62,7 +67,7 @@ def curve(X, y, op, alpha: float, prior: str | None, strategy: str, seed: int) -
 def main() -> None:
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
     seeds = int(words.pop(0)) if words and words[0].isdigit() else 10
-    prior = "auto" if "--prior" in sys.argv else None
+    prior = "auto" if "--blend" in sys.argv else None
     for name in words or ("digits", "bbc", "20news", "nsf", "mnist"):
         X, y, walk, alpha = load(name)
         op = bvdt.transition_matrix(X, **walk, random_state=0)

@@ -36,7 +36,7 @@ def stages(X: Any, threads: int, tree_alone: bool) -> dict[str, float]:
     trees = {"tree": best(lambda: ward_tree(lifted, random_state=0, n_jobs=threads))}
     if tree_alone:
         return trees
-    op = bvdt.transition_matrix(X, "squared_euclidean", near=15, random_state=0, n_jobs=threads)
+    op = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=15, random_state=0, n_jobs=threads)
     tree = op.members[0]
     V = rng(0).random((len(X), 20))
     labels = np.full(len(X), -1)

@@ -36,8 +36,8 @@ def timed(call, *args, **options):
 
 def blobs(n, d=20, clusters=100, spread=20.0):
     rng = np.random.default_rng(0)
-    centres = rng.uniform(0.0, spread, size=(clusters, d))
-    return centres[rng.integers(clusters, size=n)] + rng.normal(size=(n, d))
+    centers = rng.uniform(0.0, spread, size=(clusters, d))
+    return centers[rng.integers(clusters, size=n)] + rng.normal(size=(n, d))
 
 
 def bound():

@@ -1,8 +1,8 @@
 """``LabelPropagation.update`` beside a refit: accuracy and seconds.
 
 A model of 4 000 documents takes in 500 new ones with 20 labels among them; the refit begins with the tf-idf
-weights of all 4 500. Accuracy is that of all unlabelled documents. Data: the corpora of ``corpora.py``, AG
-News and CLINC150 (texts), and MNIST's first 50 principal components (dense, squared Euclidean, prior="auto").
+weights of all 4 500. Accuracy is that of all unlabeled documents. Data: the corpora of ``corpora.py``, AG
+News and CLINC150 (texts), and MNIST's first 50 principal components (dense, squared Euclidean, blend="auto").
 With --growth the same model takes in 500 documents eight times, 20 labels each time.
 Run: python benchmarks/update.py [--growth] [--seeds 0 1 2] [corpus ...]
 """
@@ -43,7 +43,7 @@ def corpus(name: str) -> tuple[Any, np.ndarray]:
 
 def pipeline(name: str) -> Pipeline:
     if name == "mnist":
-        labels = bvdt.LabelPropagation("squared_euclidean", prior="auto", random_state=0)
+        labels = bvdt.LabelPropagation("squared_euclidean", blend="auto", random_state=0)
         return Pipeline([("as they are", FunctionTransformer()), ("labels", labels)])
     return bvdt.text_pipeline("text" if name in ("agnews", "clinc150") else "counts", random_state=0)
 

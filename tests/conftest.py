@@ -1,4 +1,4 @@
-"""What the tests share: the folder of labelled count data, and how hypothesis draws."""
+"""What the tests share: the folder of labeled count data, and how hypothesis draws."""
 
 from __future__ import annotations
 
@@ -37,7 +37,5 @@ def data_folder() -> Path:
     """Folder with bbc.npz and its like: $BVDT_DATA, or shared/data beside the repository."""
     folder = Path(os.environ.get("BVDT_DATA", Path(__file__).parents[2] / "shared" / "data"))
     if not (folder / "bbcsport.npz").exists():
-        pytest.skip(
-            f"no labelled count data in {folder}; set BVDT_DATA to the folder that holds bbcsport.npz"
-        )
+        pytest.skip(f"no labeled count data in {folder}; set BVDT_DATA to the folder that holds bbcsport.npz")
     return folder

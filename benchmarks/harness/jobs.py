@@ -23,7 +23,7 @@ class Job:
     title: str
     kind: str  # text, dense, histograms, spectra, product, embedding
     make: Callable[[], Points]
-    share: float  # of the points that are labelled
+    share: float  # of the points that are labeled
     group: str = ""  # jobs that run under one name: ``--job growth``
 
     def prepare(self, folder: Path, points: int | None = None) -> Path:
@@ -31,13 +31,13 @@ class Job:
         place = folder / self.name
         if not (place / "truth.npy").exists():
             X, y = subset(*self.make(), points)
-            labels = np.where(labelled(y, self.share), y, -1)
+            labels = np.where(labeled(y, self.share), y, -1)
             Data(X, labels).save(place / "data")
             np.save(place / "truth.npy", y)
         return place
 
 
-def labelled(y: np.ndarray, share: float) -> np.ndarray:  # (N,) bool
+def labeled(y: np.ndarray, share: float) -> np.ndarray:  # (N,) bool
     """A share of the points, drawn at random, and one of each class that is then missing."""
     rng = np.random.default_rng(0)
     known = np.zeros(len(y), bool)
@@ -61,11 +61,11 @@ def subset(X: Any, y: np.ndarray, n_points: int | None) -> Points:
 
 
 def blobs(n_points: int) -> Points:
-    """Normal clouds of deviation 1 around 100 centres, drawn evenly from [0, 5]²⁰; ten centres per class."""
+    """Normal clouds of deviation 1 around 100 centers, drawn evenly from [0, 5]²⁰; ten centers per class."""
     rng = np.random.default_rng(0)
-    centres = rng.uniform(0.0, 5.0, size=(100, 20))
+    centers = rng.uniform(0.0, 5.0, size=(100, 20))
     of = rng.integers(100, size=n_points)
-    return centres[of] + rng.normal(size=(n_points, 20)), of % 10
+    return centers[of] + rng.normal(size=(n_points, 20)), of % 10
 
 
 def digits(n_points: int) -> Points:

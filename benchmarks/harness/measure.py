@@ -154,7 +154,7 @@ def _environment(cache: Path) -> dict[str, str]:
 
 
 def _accuracy(result: np.ndarray, place: Path) -> float | None:
-    """Share of the unlabelled points in their true class; coordinates are judged by a vote of 10 labelled."""
+    """Share of the unlabeled points in their true class; coordinates are judged by a vote of 10 labeled."""
     truth, labels = np.load(place / "truth.npy"), np.load(place / "data" / "labels.npy")
     unknown = labels < 0
     if result.ndim == 2 and result.shape[1] == 10 and len(result) == len(truth):

@@ -127,7 +127,7 @@ METHODS = [
 
 _DENSE_ONLY = "takes dense rows only; IMDB's would be 50 000 × 89 527 × 4 bytes = 18 GB"
 _METRICS = "has no such divergence, nor a way to give it one from Python"
-_NEIGHBOURS = "finds neighbours only; it has no embedding"
+_NEIGHBORS = "finds neighbors only; it has no embedding"
 
 # Why a library has no row: by kind of job, or by job where it differs.
 ABSENT = {
@@ -148,11 +148,11 @@ ABSENT = {
         "mlpack": _METRICS,
     },
     "embedding": {
-        "pynndescent": _NEIGHBOURS,
-        "hnswlib": _NEIGHBOURS,
-        "nmslib": _NEIGHBOURS,
-        "faiss": _NEIGHBOURS,
-        "pykeops": _NEIGHBOURS,
-        "mlpack": _NEIGHBOURS,
+        "pynndescent": _NEIGHBORS,
+        "hnswlib": _NEIGHBORS,
+        "nmslib": _NEIGHBORS,
+        "faiss": _NEIGHBORS,
+        "pykeops": _NEIGHBORS,
+        "mlpack": _NEIGHBORS,
     },
 }

@@ -14,7 +14,7 @@ from .jobs import GROWTH_DENSE, GROWTH_TEXT, JOBS
 from .methods import LIBRARIES
 from .summary import Row
 
-COLOURS = {library.name: f"C{i}" for i, library in enumerate(LIBRARIES)}
+COLORS = {library.name: f"C{i}" for i, library in enumerate(LIBRARIES)}
 
 
 def time_accuracy(rows: dict[str, list[Row]], path: Path) -> None:
@@ -39,7 +39,7 @@ def _panel(axis: Any, rows: list[Row], title: str) -> None:
         x, y = row.warm.median, row.accuracy
         style = {"marker": "o", "s": 40} if row.is_rival else {"marker": "*", "s": 160}
         label = f"{number}  {row.method.name}"
-        axis.scatter(x, y, color=COLOURS[row.method.library], label=label, **style)
+        axis.scatter(x, y, color=COLORS[row.method.library], label=label, **style)
         axis.annotate(str(number), (x, y), xytext=(0, 6), textcoords="offset points", fontsize=8, ha="center")
     axis.set(xscale="log", title=title, xlabel="warm, s", ylabel="accuracy")
     axis.margins(x=0.1, y=0.15)

@@ -65,9 +65,9 @@ def table(job: Job, rows: list[Row], reasons: dict[str, str]) -> str:
     ordered = sorted(rows, key=lambda row: row.warm.median if row.warm else float("inf"))
     body = "\n".join(_row(row) for row in ordered)
     notes = "\n".join(f"- {name}: {why}." for name, why in reasons.items() if why)
-    judged = ", accuracy of a vote of 10 labelled neighbours in it" if job.kind == "embedding" else ""
+    judged = ", accuracy of a vote of 10 labeled neighbors in it" if job.kind == "embedding" else ""
     shown = (
-        f"{100 * job.share:.0f} % of the points labelled{judged}" if job.kind != "product" else "one product"
+        f"{100 * job.share:.0f} % of the points labeled{judged}" if job.kind != "product" else "one product"
     )
     head = "| | warm, s | cold, s | peak, MiB | accuracy | runs |\n|---|---|---|---|---|---|"
     return f"## {job.title}\n\n{shown[0].upper()}{shown[1:]} (`--job {job.name}`).\n\n{head}\n{body}\n" + (

@@ -26,7 +26,7 @@ STAGES = {
     "means": ["bvdt.tree.ward:Clusters.merged"],
     "tree": ["bvdt.operators.forest:BUILDERS.ward"],
     "near field": ["bvdt.operators.near_field:NearField.of"],
-    "blocks": ["bvdt.operators.single_tree:block_divergences"],
+    "n_blocks": ["bvdt.operators.single_tree:block_divergences"],
     "optimum": ["bvdt.operators.single_tree:optimum", "bvdt.operators.single_tree:resolve_bandwidth"],
     "preparation": ["bvdt.operators.single_tree:prepared"],
     "product": [

@@ -24,7 +24,7 @@ class Dense:
         bvdt.transition_matrix(self.X, "squared_euclidean", random_state=0)
 
     def time_near_field(self) -> None:
-        bvdt.transition_matrix(self.X, "squared_euclidean", near=10, random_state=0)
+        bvdt.transition_matrix(self.X, "squared_euclidean", n_neighbors=10, random_state=0)
 
     def peakmem_one_tree(self) -> None:
         bvdt.transition_matrix(self.X, "squared_euclidean", random_state=0)
@@ -34,10 +34,10 @@ class Products:
     """Ten columns at 50 000 points."""
 
     params = ([0, 10],)
-    param_names = ("near",)
+    param_names = ("n_neighbors",)
 
     def setup(self, near: int) -> None:
-        self.op = bvdt.transition_matrix(points(), "squared_euclidean", near=near, random_state=0)
+        self.op = bvdt.transition_matrix(points(), "squared_euclidean", n_neighbors=near, random_state=0)
         self.V = np.random.default_rng(1).random((N, 10))
 
     def time_product(self, near: int) -> None:

@@ -24,7 +24,7 @@ class Data:
         return int(self.labels.max()) + 1
 
     def one_hot(self) -> np.ndarray:  # (N, n_classes)
-        """1 at the class of every labelled point, 0 elsewhere."""
+        """1 at the class of every labeled point, 0 elsewhere."""
         Y0 = np.zeros((len(self.labels), self.n_classes))
         known = np.flatnonzero(self.labels >= 0)
         Y0[known, self.labels[known]] = 1.0

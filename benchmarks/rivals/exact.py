@@ -21,7 +21,7 @@ def spectra(data: Data) -> np.ndarray:
 
 
 def _spread(data: Data, H: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Neighbours by X·Hᵀ + w, which orders the centres of a row as the divergence does."""
+    """Neighbors by X·Hᵀ + w, which orders the centers of a row as the divergence does."""
     indices = np.empty((len(data.X), K + 1), np.int64)
     for first in range(0, len(data.X), BATCH):
         d = data.X[first : first + BATCH] @ H.T + w

@@ -18,13 +18,13 @@ def text_one_tree(data: Data) -> np.ndarray:
     All 300 steps are taken (tol = 0).
     """
     op = bvdt.transition_matrix(tf_idf(data.X), "squared_euclidean", random_state=SEED, n_jobs=THREADS)
-    return bvdt.propagate_labels(op.symmetrized(), data.one_hot(), alpha=0.875, n_iter=300).argmax(axis=1)
+    return bvdt.propagate_labels(op.symmetrized(), data.one_hot(), alpha=0.875, max_iter=300).argmax(axis=1)
 
 
 def text_one_tree_gid(data: Data) -> np.ndarray:
     """The paper's setting: the counts themselves, GID, α = 0.01 on the walk, up to 300 steps."""
     op = bvdt.transition_matrix(data.X, "gid", random_state=SEED, n_jobs=THREADS)
-    return bvdt.propagate_labels(op, data.one_hot(), alpha=0.01, n_iter=300).argmax(axis=1)
+    return bvdt.propagate_labels(op, data.one_hot(), alpha=0.01, max_iter=300).argmax(axis=1)
 
 
 def text_forest(data: Data) -> np.ndarray:
@@ -53,7 +53,7 @@ def dense_forest(data: Data, divergence: str = "squared_euclidean") -> np.ndarra
 
 def dense_near_15(data: Data) -> np.ndarray:
     """The same with the 15 nearest kept."""
-    model = bvdt.LabelPropagation("squared_euclidean", near=15, random_state=SEED, n_jobs=THREADS)
+    model = bvdt.LabelPropagation("squared_euclidean", n_neighbors=15, random_state=SEED, n_jobs=THREADS)
     return np.asarray(model.fit(data.X, data.labels).transduction_)
 
 
@@ -79,7 +79,7 @@ def spectra_forest(data: Data) -> np.ndarray:
 
 def embed_one_tree(data: Data) -> np.ndarray:  # (N, 10)
     """``bvdt.SpectralEmbedding(10)`` on one tree without the near field."""
-    return _embed(data, near=0)
+    return _embed(data, n_neighbors=0)
 
 
 def embed_near(data: Data) -> np.ndarray:  # (N, 10)

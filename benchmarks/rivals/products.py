@@ -40,7 +40,7 @@ def _tree(data: Data) -> Any:
 
 
 def _near(data: Data) -> Any:
-    """The graph of the neighbours that bvdt's near field finds, so that both work on the same points."""
+    """The graph of the neighbors that bvdt's near field finds, so that both work on the same points."""
     from bvdt.lifting.lifted import lift
     from bvdt.operators.near_field import NearField
 

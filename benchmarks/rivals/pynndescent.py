@@ -1,4 +1,4 @@
-"""pynndescent: NNDescent at its defaults but for the 11 neighbours (the point itself is one) and the seed."""
+"""pynndescent: NNDescent at its defaults but for the 11 neighbors (the point itself is one) and the seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""scikit-learn: its neighbour search and the common spreading, LabelSpreading, SpectralEmbedding."""
+"""scikit-learn: its neighbor search and the common spreading, LabelSpreading, SpectralEmbedding."""
 
 from __future__ import annotations
 

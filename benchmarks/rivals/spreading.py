@@ -1,4 +1,4 @@
-"""Label spreading on a 10-NN graph, as all rivals that find neighbours do it. NumPy and SciPy only."""
+"""Label spreading on a 10-NN graph, as all rivals that find neighbors do it. NumPy and SciPy only."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from scipy import sparse
 
 from .common import Data
 
-K = 10  # neighbours of a point, itself not counted
+K = 10  # neighbors of a point, itself not counted
 ALPHA, TOL, MOST_STEPS = 0.9, 1e-4, 300
 
 
 def without_self(indices: np.ndarray, k: int = K) -> np.ndarray:  # (N, ≥ k + 1) -> (N, k)
-    """The first k neighbours that are not the point itself, which a search need not return first."""
+    """The first k neighbors that are not the point itself, which a search need not return first."""
     other = indices != np.arange(len(indices))[:, None]
     first = np.argsort(~other, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(indices, first, axis=1)
 
 
 def graph(indices: np.ndarray) -> Any:  # (N, k) -> CSR (N, N)
-    """W with 1 for each neighbour, made symmetric by (W + Wᵀ)/2; −1, not found, is left out."""
+    """W with 1 for each neighbor, made symmetric by (W + Wᵀ)/2; −1, not found, is left out."""
     n_points, k = indices.shape
     found = indices.ravel() >= 0
     rows, cols = np.repeat(np.arange(n_points), k)[found], indices.ravel()[found]
@@ -46,5 +46,5 @@ def spread(S: Any, Y0: np.ndarray) -> np.ndarray:  # (N, N), (N, k) -> (N,)
 
 
 def spread_over(indices: np.ndarray, data: Data) -> np.ndarray:  # (N, ≥ 11), with the points themselves
-    """Classes of all points from the neighbours that a search found."""
+    """Classes of all points from the neighbors that a search found."""
     return spread(normalized(graph(without_self(np.asarray(indices, np.int64)))), data.one_hot())

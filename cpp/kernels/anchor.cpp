@@ -32,8 +32,8 @@ BVDT_INLINE double dot_with(const SparsePoints& p, int64_t i, const double* h) {
 inline void prefetch(const DensePoints& p, int64_t i) { prefetch_row(p.x + i * p.d, p.d); }
 inline void prefetch(const SparsePoints&, int64_t) {}
 
-// One new anchor's centre, ready to be compared.
-struct Centre {
+// One new anchor's center, ready to be compared.
+struct Center {
     const double* h;  // (d,)
     double w;
     int32_t number;
@@ -52,7 +52,7 @@ inline int open_positions(const AnchorState& s, const double* threshold, int64_t
 }
 
 template <typename Points>
-BVDT_INLINE Stolen steal(const Points& p, const AnchorState& s, const Centre& c, int64_t begin, int64_t end) {
+BVDT_INLINE Stolen steal(const Points& p, const AnchorState& s, const Center& c, int64_t begin, int64_t end) {
     constexpr int kBatch = 128;
     int64_t open[kBatch];
     Stolen result;
@@ -78,33 +78,33 @@ BVDT_INLINE Stolen steal(const Points& p, const AnchorState& s, const Centre& c,
 inline int64_t width(const DensePoints& p) { return p.d; }
 inline int64_t width(const SparsePoints& p) { return p.indptr[p.n] / std::max<int64_t>(p.n, 1); }
 
-// The centre role of one pivot at a time as a dense vector.
-struct DenseCentres {
-    explicit DenseCentres(const DensePoints&) {}
+// The center role of one pivot at a time as a dense vector.
+struct DenseCenters {
+    explicit DenseCenters(const DensePoints&) {}
     const double* put(const DensePoints& p, int64_t i) { return p.h + i * p.d; }
     void clear(const DensePoints&, int64_t) {}
 };
-struct SparseCentres {
+struct SparseCenters {
     SpreadRow row;
-    explicit SparseCentres(const SparsePoints& p) : row(p.d) {}
+    explicit SparseCenters(const SparsePoints& p) : row(p.d) {}
     const double* put(const SparsePoints& p, int64_t i) { return row.put(p.h_rows(), i); }
     void clear(const SparsePoints& p, int64_t i) { row.clear(p.h_rows(), i); }
 };
-DenseCentres centres_for(const DensePoints& p) { return DenseCentres(p); }
-SparseCentres centres_for(const SparsePoints& p) { return SparseCentres(p); }
+DenseCenters centers_for(const DensePoints& p) { return DenseCenters(p); }
+SparseCenters centers_for(const SparsePoints& p) { return SparseCenters(p); }
 
 // The anchors of one segment; returns how many. `state` and `pivots` begin at the segment.
-template <typename Points, typename Centres>
-int32_t grow_segment(const Points& p, Centres& centres, const AnchorState& state, int64_t n, int64_t first,
+template <typename Points, typename Centers>
+int32_t grow_segment(const Points& p, Centers& centers, const AnchorState& state, int64_t n, int64_t first,
                      int64_t wanted, int32_t* pivots, int64_t& evaluations) {
     std::fill_n(state.distance, n, std::numeric_limits<double>::infinity());
     int32_t anchor = 0;
     for (int64_t next = first; anchor < wanted && next >= 0; ++anchor) {
         const int64_t point = pivots[anchor] = state.points[next];
         state.distance[next] = 0, state.owner[next] = anchor;
-        const Centre centre{centres.put(p, point), state.w[point], anchor, nullptr};
-        const Stolen stolen = steal(p, state, centre, 0, n);
-        centres.clear(p, point);
+        const Center center{centers.put(p, point), state.w[point], anchor, nullptr};
+        const Stolen stolen = steal(p, state, center, 0, n);
+        centers.clear(p, point);
         evaluations += stolen.evaluations;
         next = stolen.position;
     }
@@ -117,15 +117,15 @@ template <typename Points>
 Stolen anchor_steal(const Points& points, const AnchorState& state, int64_t n, const NewAnchor& anchor,
                     int threads) {
     const int64_t point = state.points[anchor.pivot];
-    auto centres = centres_for(points);
-    const Centre centre{centres.put(points, point), state.w[point], anchor.number, anchor.threshold};
+    auto centers = centers_for(points);
+    const Center center{centers.put(points, point), state.w[point], anchor.number, anchor.threshold};
     state.distance[anchor.pivot] = 0;  // nothing is nearer: a pivot is its own, even among its equals
     // More parts than threads: parts differ in what they skip, and a thread may be held up.
     const int64_t n_parts = std::clamp<int64_t>(n * width(points) / kPartWork, 1, 64);
     const int team = std::clamp<int>(threads, 1, static_cast<int>((n_parts + 3) / 4));
     std::vector<Stolen> part(static_cast<size_t>(n_parts));
     parallel_for(n_parts, 1, team, [&](int64_t t) {
-        part[t] = steal(points, state, centre, n * t / n_parts, n * (t + 1) / n_parts);
+        part[t] = steal(points, state, center, n * t / n_parts, n * (t + 1) / n_parts);
     });
     state.owner[anchor.pivot] = anchor.number;
     Stolen result;
@@ -138,13 +138,13 @@ int64_t anchor_grow(const Points& points, const AnchorState& state, const Segmen
                     int32_t* grown, int threads) {
     std::atomic<int64_t> evaluations{0};
     parallel_for(
-        segments.count, 8, threads, [&] { return centres_for(points); },
-        [&](int64_t k, auto& centres) {
+        segments.count, 8, threads, [&] { return centers_for(points); },
+        [&](int64_t k, auto& centers) {
             const int64_t begin = segments.offsets[k], first_pivot = segments.pivot_offsets[k];
             const AnchorState own{state.u, state.w, state.points + begin, state.distance + begin,
                                   state.owner + begin};
             int64_t here = 0;
-            grown[k] = grow_segment(points, centres, own, segments.offsets[k + 1] - begin, segments.first[k],
+            grown[k] = grow_segment(points, centers, own, segments.offsets[k + 1] - begin, segments.first[k],
                                     segments.pivot_offsets[k + 1] - first_pivot, pivots + first_pivot, here);
             evaluations += here;
         });

@@ -103,9 +103,9 @@ void sparse_path(const SparsePoints& points, const NodeLevels& nodes, double* ou
         const int32_t *first = order + start[light], *last = first + size[light];
         double light_to_heavy = 0, heavy_to_light = 0;
         for (const int32_t* i = first; i < last; ++i) {
-            double as_row, as_centre;
-            points.dot_each(*i, to, as_row, as_centre);
-            light_to_heavy += as_row, heavy_to_light += as_centre;
+            double as_row, as_center;
+            points.dot_each(*i, to, as_row, as_center);
+            light_to_heavy += as_row, heavy_to_light += as_center;
         }
         store(nodes, out, light, heavy, light_to_heavy, heavy_to_light);
         if (e > 0)

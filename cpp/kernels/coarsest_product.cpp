@@ -11,7 +11,7 @@ namespace bvdt {
 namespace {
 
 // Numbers the nodes of one subtree, internal ones by falling size: a parent is larger than its children, and
-// unlike in pre-order neighbours seldom are parent and child, so that a sweep does not wait for the value it
+// unlike in pre-order neighbors seldom are parent and child, so that a sweep does not wait for the value it
 // has just written.
 struct SlotNumbers {
     std::vector<int32_t> slot;   // node − root -> slot

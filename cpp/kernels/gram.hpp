@@ -1,4 +1,4 @@
-// Inner products ⟨x_a, h_b⟩ of all pairs of sparse items in one chunk: what Ward's costs and nearest centres
+// Inner products ⟨x_a, h_b⟩ of all pairs of sparse items in one chunk: what Ward's costs and nearest centers
 // start from.
 #pragma once
 

@@ -24,7 +24,7 @@ void weigh_lists(const double* divergences, int64_t n, int64_t k, double fall, i
         double last = 0, sum = 0, spent = 0;
         for (int64_t j = 0; j < k; ++j)
             if (d[j] < kNobody) last = std::max(last, d[j]);
-        const double per = last > 0 ? last : 1;  // all centres at 0: equal weights
+        const double per = last > 0 ? last : 1;  // all centers at 0: equal weights
         for (int64_t j = 0; j < k; ++j) {
             e[j] = d[j] < kNobody ? std::exp(-fall * std::max(d[j] / per, 0.0)) : 0;
             if (e[j] > 0) sum += e[j], spent += e[j] * d[j];

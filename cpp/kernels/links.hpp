@@ -1,4 +1,4 @@
-// The near field's sparse matrix with its points numbered in the tree's order, so that a row's neighbours are
+// The near field's sparse matrix with its points numbered in the tree's order, so that a row's neighbors are
 // near in memory. An entry takes eight bytes: an int32 column, and its weight as a whole number of units, so
 // that rows sum to their share exactly and the mean of two entries is one again, of half the unit.
 #pragma once

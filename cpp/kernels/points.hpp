@@ -51,13 +51,13 @@ struct SparsePoints {
         return sum;
     }
     // ⟨x_i, to.h⟩ and ⟨h_i, to.x⟩ apart.
-    void dot_each(int64_t i, const Pair* to, double& as_row, double& as_centre) const {
-        double row = 0, centre = 0;
+    void dot_each(int64_t i, const Pair* to, double& as_row, double& as_center) const {
+        double row = 0, center = 0;
         for (int64_t e = indptr[i]; e < indptr[i + 1]; ++e) {
             const Pair& p = to[indices[e]];
-            row += x[e] * p.h, centre += h[e] * p.x;
+            row += x[e] * p.h, center += h[e] * p.x;
         }
-        as_row = row, as_centre = centre;
+        as_row = row, as_center = center;
     }
     void add_to(int64_t i, double scale, Pair* to) const {
         for (int64_t e = indptr[i]; e < indptr[i + 1]; ++e) {

@@ -67,7 +67,7 @@ void rerank(const ExactPoints& points, int64_t i, const std::vector<Candidate>& 
     const int64_t d = points.d, count = static_cast<int64_t>(candidates.size());
     std::fill_n(best.index, best.k, -1);
     std::fill_n(best.value, best.k, std::numeric_limits<double>::infinity());
-    const auto centre = [&](int64_t c) { return points.h + candidates[c].second * d; };
+    const auto center = [&](int64_t c) { return points.h + candidates[c].second * d; };
     for (int64_t first = 0; first < count; first += kFour) {
         const auto& [estimate, nearest] = candidates[first];
         const double spare = kRounding * (std::abs(points.u[i]) + std::abs(points.w[nearest]));
@@ -75,9 +75,9 @@ void rerank(const ExactPoints& points, int64_t i, const std::vector<Candidate>& 
         const double* h[kFour];
         double inner[kFour];
         const int64_t here = std::min(kFour, count - first);
-        for (int64_t c = 0; c < kFour; ++c) h[c] = centre(first + std::min(c, here - 1));
+        for (int64_t c = 0; c < kFour; ++c) h[c] = center(first + std::min(c, here - 1));
         for (int64_t s = first + kFour; s < std::min(first + 2 * kFour, count); ++s)
-            prefetch_row(centre(s), d);
+            prefetch_row(center(s), d);
         four_products(points.x + i * d, h, d, inner);
         for (int64_t c = 0; c < here; ++c) {
             const int32_t j = candidates[first + c].second;

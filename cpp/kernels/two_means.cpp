@@ -6,7 +6,7 @@
 namespace bvdt {
 namespace {
 
-constexpr int64_t kSample = 512;  // at most so many points, and a quarter of the segment, find its centres
+constexpr int64_t kSample = 512;  // at most so many points, and a quarter of the segment, find its centers
 constexpr int kIterations = 3;    // of 2-means on the sample
 constexpr int kAttempts = 6;      // to cut the sample, each without the few far points of the one before
 constexpr double kFar = 8;        // deviations between a few points and the others from which on they are far

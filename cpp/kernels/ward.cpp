@@ -112,7 +112,7 @@ struct SparseDistances : SparseGram {
     }
 };
 
-// -- nearest-neighbour chain --------------------------------------------------------------------------------
+// -- nearest-neighbor chain --------------------------------------------------------------------------------
 
 // The least of value[b] + dead[b].
 float least_live(const float* value, const float* dead, int64_t k) {

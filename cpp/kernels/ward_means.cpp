@@ -124,14 +124,14 @@ void MeansChain<Value>::prepare(const DensePoints& points, const int32_t* item, 
     point_ = *std::min_element(size_.begin(), size_.end());
     listed_ = false, width_ = 1.5;
     row_x_.resize(static_cast<size_t>(d_)), row_h_.resize(row_x_.size());
-    centre();
+    center();
     pack_all();
 }
 
 // An origin among the points and their usual size, by medians: one far point decides neither. In double
 // precision differences are exact enough as they are.
 template <typename Value>
-void MeansChain<Value>::centre() {
+void MeansChain<Value>::center() {
     origin_.assign(static_cast<size_t>(d_), 0.0), scale_ = 1;
     if constexpr (sizeof(Value) == sizeof(double)) return;
     const int64_t used = std::min(slots_, kSome);

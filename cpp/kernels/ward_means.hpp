@@ -21,9 +21,9 @@ struct Merge {
     double cost;
 };
 
-// A nearest-neighbour chain: each cluster's nearest one, until two are each other's and merge.
+// A nearest-neighbor chain: each cluster's nearest one, until two are each other's and merge.
 //
-// `Value` is double, or float for points with x = h: then scans are in single precision, of points centred
+// `Value` is double, or float for points with x = h: then scans are in single precision, of points centered
 // and scaled, and all clusters that could be the nearest by its rounding are compared in double precision.
 template <typename Value>
 class MeansChain {
@@ -102,7 +102,7 @@ class MeansChain {
     // Whole panels, as many as are scanned at once.
     int64_t padded() const { return (slots_ + kRoom - 1) / kRoom * kRoom; }
     const double* h_of(int64_t slot) const { return (self_dual_ ? x_ : h_).data() + slot * d_; }
-    void centre();
+    void center();
     void pack(int64_t slot);
     void pack_all();
     void compact();

@@ -3,7 +3,7 @@ A map of handwritten digits
 ===========================
 
 The leading eigenvectors of the walk place points that reach each other soon near each other. The classes
-had no part in it; they colour the picture.
+had no part in it; they color the picture.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,7 @@ from bvdt import transition_matrix
 from bvdt.report import map_coordinates
 
 X, y = load_digits(return_X_y=True)
-op = transition_matrix(X, "squared_euclidean", near=10, random_state=0)
+op = transition_matrix(X, "squared_euclidean", n_neighbors=10, random_state=0)
 place = map_coordinates(op)
 
 plt.figure(figsize=(6, 5))

@@ -3,7 +3,7 @@ Sentence embeddings
 ===================
 
 An encoder's vectors mean their direction: scaled to length 1, squared Euclidean distance is cosine's.
-Here 3 000 vectors of 384 dimensions about eight centres stand in for an encoder's; forty are labelled.
+Here 3 000 vectors of 384 dimensions about eight centers stand in for an encoder's; forty are labeled.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ truth = rng.integers(0, 8, 3000)
 vectors = normalize(rng.normal(size=(8, 384))[truth] + 4 * rng.normal(size=(3000, 384)))
 few = np.where(np.arange(3000) < 40, truth, -1)
 
-model = LabelPropagation("squared_euclidean", near=15, prior="auto", random_state=0).fit(vectors, few)
+model = LabelPropagation("squared_euclidean", n_neighbors=15, blend="auto", random_state=0).fit(vectors, few)
 P = model.label_distributions_[40:]
 right = (model.transduction_ == truth)[40:]
 confidence = P.max(axis=1)

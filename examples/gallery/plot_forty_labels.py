@@ -2,7 +2,7 @@
 Documents from forty labels
 ===========================
 
-Two thousand documents drawn from a mixture of three topics, forty of them labelled. The walk finds the
+Two thousand documents drawn from a mixture of three topics, forty of them labeled. The walk finds the
 rest; how its accuracy grows with the labels shows how few are enough.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 import bvdt
 
 corpus = bvdt.datasets.make_documents(2000, n_classes=3, random_state=0)
-op = bvdt.transition_matrix(corpus.counts, "gid", near=10, random_state=0)
+op = bvdt.transition_matrix(corpus.counts, "gid", n_neighbors=10, random_state=0)
 
 numbers = [6, 10, 20, 40, 80, 160]
 accuracy = np.empty((20, len(numbers)))

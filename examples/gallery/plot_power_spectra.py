@@ -2,7 +2,7 @@
 Power spectra by Itakura–Saito
 ==============================
 
-Noise of four colours at a thousandfold range of loudness, its level taken out. Itakura–Saito compares
+Noise of four colors at a thousandfold range of loudness, its level taken out. Itakura–Saito compares
 ratios, so that all frequencies count alike; squared Euclidean distances see the loud end only. Each
 spectrum is the mean of eight periodograms: a single one is so rough that its smallest values drown
 all else in ratios.

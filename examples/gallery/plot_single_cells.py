@@ -3,7 +3,7 @@ Single cells
 ============
 
 Counts of 400 genes in 2 000 simulated cells of six types, whose depths differ by more than their types do.
-Thirty labelled cells name the others. None of the thirty is of the sixth type: its cells get a wrong name,
+Thirty labeled cells name the others. None of the thirty is of the sixth type: its cells get a wrong name,
 and the map shows that the name is unsure.
 """
 
@@ -26,7 +26,7 @@ logs = np.log1p(1e4 * normalize(counts.astype(float), norm="l1"))
 scores = PCA(20, random_state=0).fit_transform(logs)
 
 few = np.where(np.arange(2000) < 30, truth, -1)
-model = LabelPropagation("squared_euclidean", near=15, random_state=0).fit(scores, few)
+model = LabelPropagation("squared_euclidean", n_neighbors=15, random_state=0).fit(scores, few)
 place = Map("squared_euclidean", random_state=0).fit_transform(scores)
 sure = model.label_distributions_.max(axis=1)
 

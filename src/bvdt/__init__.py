@@ -57,7 +57,7 @@ __all__ = [
     "transition_matrix",
 ]
 
-_ROOMS_ON_FIRST_USE = ("blending", "dask", "datasets", "documents", "estimators", "report")
+_ROOMS_ON_FIRST_USE = ("stacking", "dask", "datasets", "documents", "estimators", "report")
 _NAMES_ON_FIRST_USE = {
     "KNeighborsTransformer": "estimators",
     "LabelPropagation": "estimators",

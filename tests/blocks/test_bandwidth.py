@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
 from bvdt import TransitionOperator
-from bvdt.blocks.bandwidth import NEIGHBOURS, bandwidth_for_entropy, effective_dimension
+from bvdt.blocks.bandwidth import NEIGHBORS, bandwidth_for_entropy, effective_dimension
 from bvdt.blocks.bound import bound_curve
 from helpers.engine_cases import random_lifted, random_tree
 
@@ -39,13 +39,13 @@ def test_learned_bandwidth_is_the_papers_variance():
     assert_allclose(op.bandwidth, (op.toarray() * squared).sum() / (40 * 4), rtol=1e-5)
 
 
-def test_auto_meets_the_number_of_neighbours():
+def test_auto_meets_the_number_of_neighbors():
     rng = np.random.default_rng(0)
     lifted = random_lifted("gid", 400, rng)
     op = TransitionOperator(lifted, random_tree(400, rng), bandwidth="auto")
     Q = op.toarray()
     entropy = -(Q * np.log(Q, where=Q > 0, out=np.zeros_like(Q))).sum(axis=1).mean()
-    assert_allclose(entropy, np.log(NEIGHBOURS), atol=1e-3)
+    assert_allclose(entropy, np.log(NEIGHBORS), atol=1e-3)
 
 
 def test_entropy_rises_with_the_bandwidth_and_targets_are_met():
@@ -70,7 +70,7 @@ def test_points_that_are_almost_twins_do_not_mislead_it(least):
     divergence = op.mean_divergence.copy()
     divergence[np.argsort(divergence)[:4]] = least
     found = bandwidth_for_entropy(
-        np.log(NEIGHBOURS), divergence, lambda beta: bound_curve(divergence, op.tree, op.partition, beta)
+        np.log(NEIGHBORS), divergence, lambda beta: bound_curve(divergence, op.tree, op.partition, beta)
     )
     assert_allclose(found, op.bandwidth, rtol=0.1)
 

@@ -114,7 +114,7 @@ def test_wrong_numbers_are_refused():
     op = TransitionOperator(random_lifted("gid", 6, rng), random_tree(6, rng))
     assert op.refine(10) is op
     for blocks in (9, 31, 12.5, True):
-        with pytest.raises(ValueError, match="blocks needs"):
+        with pytest.raises(ValueError, match="n_blocks needs"):
             op.refine(blocks)
     finer = op.refine(20)
     with pytest.raises(ValueError, match="needs 20"):

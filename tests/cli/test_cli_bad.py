@@ -13,7 +13,7 @@ import pytest
 
 import bvdt
 import bvdt.documents.predictions
-from bvdt.labelling import Shown, Store
+from bvdt.labeling import Shown, Store
 from helpers.bad_files import FILES
 from helpers.bad_options import OPTIONS
 from helpers.cli_cases import (
@@ -122,7 +122,7 @@ def test_our_own_fault_is_exit_code_1(tmp_path, monkeypatch):
     def broken(*_):
         raise KeyError("oops")
 
-    monkeypatch.setattr(bvdt.documents.predictions.Labelling, "of", broken)
+    monkeypatch.setattr(bvdt.documents.predictions.Labeling, "of", broken)
     path = docs_csv(tmp_path)
     result = run("propagate", path, "-l", "topic", "-o", tmp_path / "o.csv")
     assert result.exit_code == 1

@@ -100,7 +100,7 @@ def test_inspect(tmp_path):
     found = json.loads(run("inspect", tmp_path / "m.bvdt", "--json", "--rows", 20).stdout)
     assert (found["kind"], found["points"], found["features"], found["trees"]) == ("model", N, 30, 2)
     assert found["quality"]["n_rows"] == 20
-    assert found["blocks"] == 2 * 2 * (N - 1)
+    assert found["n_blocks"] == 2 * 2 * (N - 1)
 
 
 def test_inspect_an_operator(tmp_path):

@@ -19,7 +19,7 @@ def table(path, n=600, **more):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, n)
     columns = {f"x{j}": 8.0 * y + rng.normal(size=n) for j in range(3)}
-    topic = [("near", "far")[k] if i % 20 == 0 else None for i, k in enumerate(y)]
+    topic = [("n_neighbors", "far")[k] if i % 20 == 0 else None for i, k in enumerate(y)]
     parquet.write_table(pyarrow.table({**columns, "topic": topic, **more}), path, row_group_size=200)
     return y
 
@@ -31,14 +31,14 @@ def run(*arguments):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_table_is_labelled_by_local_workers(tmp_path):
+def test_a_table_is_labeled_by_local_workers(tmp_path):
     y = table(tmp_path / "in.parquet", id=[f"r{i}" for i in range(600)])
     done = run(tmp_path / "in.parquet", "-l", "topic", "-o", tmp_path / "out.parquet", "--dask", "local")
     assert done.exit_code == 0, done.output
     assert "Accuracy: not measured on Dask; bvdt propagate on some of the rows" in done.output
     out = parquet.read_table(tmp_path / "out.parquet").to_pydict()
     assert out["id"][:3] == ["r0", "r1", "r2"]
-    assert np.mean(np.array(out["label"]) == np.array(["near", "far"])[y]) > 0.99
+    assert np.mean(np.array(out["label"]) == np.array(["n_neighbors", "far"])[y]) > 0.99
     assert out["given"][:21] == [True] + [False] * 19 + [True]
     assert min(out["confidence"]) >= 0.5
 
@@ -50,8 +50,8 @@ def test_columns_are_standardised_as_in_memory(tmp_path):
     """A column of salaries would drown all others."""
     salary = np.random.default_rng(1).normal(5e4, 2e4, 600)
     y = table(tmp_path / "in.parquet", salary=salary)
-    truth, right = np.array(["near", "far"])[y], []
-    for name, more in (("memory", ["--prior", "walk"]), ("dask", ["--dask", "local"])):
+    truth, right = np.array(["n_neighbors", "far"])[y], []
+    for name, more in (("memory", ["--blend", "walk"]), ("dask", ["--dask", "local"])):
         out = tmp_path / f"{name}.parquet"
         done = run(tmp_path / "in.parquet", "-l", "topic", "-o", out, *more)
         assert done.exit_code == 0, done.output
@@ -68,7 +68,8 @@ def test_labels_are_taken_and_told_as_in_memory(tmp_path):
     y = table(tmp_path / "in.parquet")
     few = [-1 if i % 20 else int(k) for i, k in enumerate(y)]
     names = [
-        [" far", "Far"][i % 40 == 0] if k == 1 else "near" if k == 0 else None for i, k in enumerate(few)
+        [" far", "Far"][i % 40 == 0] if k == 1 else "n_neighbors" if k == 0 else None
+        for i, k in enumerate(few)
     ]
     table(tmp_path / "in.parquet", few=few, names=names, topic2=few)
     columns = parquet.read_table(tmp_path / "in.parquet").drop_columns(["topic", "topic2"])
@@ -77,8 +78,8 @@ def test_labels_are_taken_and_told_as_in_memory(tmp_path):
     ints = [tmp_path / "ints.parquet", "-l", "few", "--dask", "local", "-o", tmp_path / "out.parquet"]
     done = run(*ints)
     assert done.exit_code == 2
-    assert 'the label "-1" looks like "not labelled": add --unlabelled "-1"' in done.output
-    assert run(*ints, "--unlabelled", "-1").exit_code == 0
+    assert 'the label "-1" looks like "not labeled": add --unlabeled "-1"' in done.output
+    assert run(*ints, "--unlabeled", "-1").exit_code == 0
     labels = parquet.read_table(tmp_path / "out.parquet").column("label").to_pylist()
     assert np.mean(np.array(labels).astype(int) == y) > 0.99
     done = run(tmp_path / "names.parquet", "-l", "names", "--dask", "local", "-o", tmp_path / "out.parquet")

@@ -49,7 +49,7 @@ FORMATS = {
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_is_labelled(tmp_path, name):
+def test_every_format_is_labeled(tmp_path, name):
     result, rows = propagate(tmp_path, *FORMATS[name](tmp_path))
     _, _, truth = corpus()
     assert list(rows[0]) == COLUMNS
@@ -63,7 +63,7 @@ def test_every_format_is_labelled(tmp_path, name):
     assert all(0 < float(row["confidence"]) <= 1 for row in others)
     assert all(0 <= float(row["entropy"]) <= np.log(3) + 1e-6 for row in others)
     assert all(row["runner_up"] != row["label"] and row["runner_up"] in WORDS for row in others)
-    assert f"{N} documents, {N_LABELS} of them labelled, 3 classes" in result.stdout
+    assert f"{N} documents, {N_LABELS} of them labeled, 3 classes" in result.stdout
     assert "Accuracy to expect: 100.0 %" in result.stdout
     assert str(tmp_path / "out.csv") in result.stdout
 
@@ -109,7 +109,7 @@ def test_reasons_on_request(tmp_path):
     given = {row["id"] for row in rows if row["given"] == "True"}
     for row in rows:
         assert bool(row["because"]) == (row["given"] == "False")
-        parts = re.findall(r"(?:^|; )(walk|words|class shares|neighbours) (\d+) %", row["because"])
+        parts = re.findall(r"(?:^|; )(walk|words|class shares|neighbors) (\d+) %", row["because"])
         assert len(parts) == row["because"].count(";") + bool(row["because"])
         assert not parts or abs(sum(int(share) for _, share in parts) - 100) <= 2  # each is rounded
         named = re.findall(r"(d\d+) \((\d+) %\)", row["because"])
@@ -121,7 +121,7 @@ def test_reasons_on_request(tmp_path):
     assert sum("words" in row["because"] for row in rows) > 30
     page = (tmp_path / "r.html").read_text()
     assert rows[-1]["because"] in page
-    _, walked = propagate(tmp_path, docs_csv(tmp_path), "topic", "--explain", 2, "--prior", "walk")
+    _, walked = propagate(tmp_path, docs_csv(tmp_path), "topic", "--explain", 2, "--blend", "walk")
     assert {row["because"][:11] for row in walked} == {"", "walk 100 %:"}
     _, rows = propagate(tmp_path, docs_csv(tmp_path), "topic", "--report", tmp_path / "s.html")
     assert list(rows[0]) == COLUMNS
@@ -179,7 +179,7 @@ def test_new_documents_with_labels_join_a_model(tmp_path):
     rows, told = read_csv(tmp_path / "out.csv"), json.loads(result.stdout)
     assert [row["label"] for row in rows[:31]] == truth[:31]
     assert [row["given"] for row in rows] == [str(bool(name)) for name in given]
-    assert told["labelled"] == 2
+    assert told["labeled"] == 2
     assert told["classes"] == ["cars", "food", "music", "news"]
     assert "classes that the model did not have: news" in result.stderr
     words = [word for text in texts for word in text.split()]
@@ -285,7 +285,7 @@ def test_json_is_the_only_output(tmp_path):
     found = json.loads(result.stdout)
     assert result.stderr == ""
     assert found["documents"] == N
-    assert found["labelled"] == N_LABELS
+    assert found["labeled"] == N_LABELS
     assert found["classes"] == sorted(WORDS)
     assert found["holdout"]["n"] == N_LABELS
     assert found["holdout"]["low"] < found["holdout"]["accuracy"] == 1.0
@@ -295,8 +295,8 @@ def test_json_is_the_only_output(tmp_path):
         str(tmp_path / name) for name in ("out.csv", "r.html", "m.bvdt")
     ]
     assert len(found["suggestions"]) == 3
-    unlabelled = {row["id"] for row in rows if row["given"] == "False"}
-    assert {item["id"] for item in found["suggestions"]} <= unlabelled
+    unlabeled = {row["id"] for row in rows if row["given"] == "False"}
+    assert {item["id"] for item in found["suggestions"]} <= unlabeled
     assert found["seconds"]["total"] > 0
 
 
@@ -308,9 +308,9 @@ def test_quiet_says_nothing(tmp_path):
 def test_suggestions_are_listed(tmp_path):
     result, rows = propagate(tmp_path, docs_csv(tmp_path), "topic", "--suggest", 4)
     lines = result.stdout.split("Label these next, the most useful first:\n")[1].splitlines()
-    unlabelled = {row["id"] for row in rows if row["given"] == "False"}
+    unlabeled = {row["id"] for row in rows if row["given"] == "False"}
     assert lines[0].split() == ["id", "label", "confidence", "runner_up", "text"]
-    assert len({line.split()[0] for line in lines[1:5]} & unlabelled) == 4
+    assert len({line.split()[0] for line in lines[1:5]} & unlabeled) == 4
 
 
 def test_the_report_is_written(tmp_path):
@@ -368,7 +368,7 @@ def test_a_lone_class_is_named(tmp_path):
         ["--divergence", "gid"],
         ["--divergence", "kl"],
         ["--bandwidth", "learn"],
-        ["--bandwidth", "0.2", "--near", "0", "--trees", "3"],
+        ["--bandwidth", "0.2", "--neighbors", "0", "--trees", "3"],
         ["--alpha", "0.5"],
         ["--ngrams", "1-2", "--min-df", "2"],
         ["--chars"],
@@ -391,8 +391,8 @@ def test_stop_words_of_a_file(tmp_path):
     assert json.loads(result.stdout)["walk"]["features"] == 28
 
 
-@pytest.mark.parametrize("option", ["--unlabelled", "--unlabeled", "--missing"])
-def test_a_word_for_unlabelled(tmp_path, option):
+@pytest.mark.parametrize("option", ["--unlabeled", "--unlabelled", "--missing"])
+def test_a_word_for_unlabeled(tmp_path, option):
     ids, texts, truth = corpus()
     labels = [name if i < N_LABELS else "?" for i, name in enumerate(truth)]
     path = write_csv(tmp_path / "d.csv", {"id": ids, "text": texts, "topic": labels})
@@ -407,7 +407,7 @@ def test_columns_are_standardised(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         result, raw = propagate(
-            tmp_path, points_csv(tmp_path), "topic", "--scale", "none", "--prior", "walk", "--json"
+            tmp_path, points_csv(tmp_path), "topic", "--scale", "none", "--blend", "walk", "--json"
         )
     assert "note: column 3 of X is nearly all of the squared distances" in result.stderr
     truth = corpus()[2]
@@ -427,13 +427,13 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path):
     assert "\x07" not in result.output
 
 
-@pytest.mark.parametrize("prior", ["auto", "walk", "linear", "naive-bayes"])
-def test_priors(tmp_path, prior):
-    result, rows = propagate(tmp_path, docs_csv(tmp_path), "topic", "--prior", prior, "--json")
+@pytest.mark.parametrize("blend", ["auto", "walk", "linear", "naive-bayes"])
+def test_priors(tmp_path, blend):
+    result, rows = propagate(tmp_path, docs_csv(tmp_path), "topic", "--blend", blend, "--json")
     told = json.loads(result.stdout)
     truth = corpus()[2]
     assert np.mean([row["label"] == name for row, name in zip(rows, truth, strict=True)]) > 0.9
-    if prior == "walk":
+    if blend == "walk":
         assert told["blend"] is None
         assert told["holdout"]["alone"] == []
         return

@@ -39,7 +39,7 @@ def by_python(X, few, client, folder):
 
 def by_python_with_a_prior(X, few, client, folder):
     return (
-        bvdt.LabelPropagation(**OPTIONS, prior="auto")
+        bvdt.LabelPropagation(**OPTIONS, blend="auto")
         .fit(StandardScaler().fit_transform(X), few)
         .transduction_
     )

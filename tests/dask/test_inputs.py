@@ -22,7 +22,7 @@ def test_texts_are_hashed_counts():
     assert X.shape == (60, 256)
     y = np.full(60, -1)
     y[:4] = [0, 1, 0, 1]
-    model = bd.LabelPropagation("gid", near=5, **LIMIT).fit(X, y)
+    model = bd.LabelPropagation("gid", n_neighbors=5, **LIMIT).fit(X, y)
     assert np.array_equal(model.transduction_.compute(scheduler="synchronous"), np.arange(60) % 2)
     with pytest.raises(TypeError, match="needs a Dask bag or Series"):
         bd.text_features(texts)

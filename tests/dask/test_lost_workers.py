@@ -32,7 +32,7 @@ def fitted(client, progress=False):
     X, y = points()
     model = bd.LabelPropagation(
         "squared_euclidean",
-        near=3,
+        n_neighbors=3,
         alpha=0.5,
         shard_points=1000,
         random_state=0,

@@ -47,11 +47,11 @@ def given(kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("near", [0, 5])
+@pytest.mark.parametrize("n_neighbors", [0, 5])
 @pytest.mark.parametrize("kind", ["dense", "counts"])
-def test_it_equals_the_local_operator(client, kind, near):
+def test_it_equals_the_local_operator(client, kind, n_neighbors):
     X, D, divergence = given(kind)
-    op = bd.transition_matrix(D, divergence, near=near, client=client, **OPTIONS)
+    op = bd.transition_matrix(D, divergence, n_neighbors=n_neighbors, client=client, **OPTIONS)
     assert op.n_shards > 3
     op.tree.validate()
     local = op.to_local()
@@ -59,14 +59,14 @@ def test_it_equals_the_local_operator(client, kind, near):
     assert_allclose(op.lower_bound, local.lower_bound, rtol=1e-12)
     assert_allclose(op @ v, local @ v, atol=1e-12)
     assert_allclose(op.T @ v, local.T @ v, atol=1e-12)
-    if not near:
+    if not n_neighbors:
         again = bvdt.transition_matrix(X, divergence, tree=op.tree)
         assert_allclose(op.q, again.partition.q, rtol=1e-12)
     lazy = op @ da.from_array(v, chunks=(700, 3))
     assert isinstance(lazy, da.Array)
     assert_allclose(client.compute(lazy).result(), local @ v, atol=1e-12)
-    labels = bd.propagate_labels(op, v, alpha=0.8, n_iter=5)
-    assert_allclose(labels, bvdt.propagate_labels(local, v, alpha=0.8, n_iter=5), atol=1e-12)
+    labels = bd.propagate_labels(op, v, alpha=0.8, max_iter=5)
+    assert_allclose(labels, bvdt.propagate_labels(local, v, alpha=0.8, max_iter=5), atol=1e-12)
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_the_number_of_workers_changes_no_byte(cluster):
     told = []
     for n_workers in (1, 2, 4):
         D = da.from_array(dense(), chunks=(400, 4))
-        op = bd.transition_matrix(D, "squared_euclidean", near=4, client=cluster(n_workers), **OPTIONS)
+        op = bd.transition_matrix(D, "squared_euclidean", n_neighbors=4, client=cluster(n_workers), **OPTIONS)
         told.append((op.tree.size, op.tree.order, op.q, op @ v, op.T @ v, np.float64(op.lower_bound)))
     for other in told[1:]:
         assert all(a.tobytes() == b.tobytes() for a, b in zip(told[0], other, strict=True))
@@ -116,7 +116,7 @@ def test_the_number_of_workers_changes_no_byte(cluster):
             ValueError,
             r"2 dimensions.*\(9,\)",
         ),
-        (lambda: bd.LabelPropagation(mode="x").fit(1, 2), ValueError, "mode needs one of spread, walk"),
+        (lambda: bd.LabelPropagation(method="x").fit(1, 2), ValueError, "method needs one of spread, walk"),
         (lambda: bd.LabelPropagation().fit(), ValueError, "requires y"),
     ],
 )
@@ -162,9 +162,11 @@ def test_labels_without_a_cluster_equal_the_local_estimator():
     X = dense()
     y = np.where(np.arange(N) % 40 == 0, (X[:, 0] > 3).astype(int) + (X[:, 0] > 9), -1)
     for mode in ("spread", "walk"):
-        model = bd.LabelPropagation("squared_euclidean", memory_limit="64MiB", mode=mode, near=6, **OPTIONS)
+        model = bd.LabelPropagation(
+            "squared_euclidean", memory_limit="64MiB", method=mode, n_neighbors=6, **OPTIONS
+        )
         model.fit(da.from_array(X, chunks=(400, 4)), y)
-        local = bvdt.LabelPropagation("squared_euclidean", mode=mode)
+        local = bvdt.LabelPropagation("squared_euclidean", method=mode)
         local.fit(None, y, operator=model.operator_.to_local())
         P = model.label_distributions_.compute(scheduler="synchronous")
         assert_allclose(P, local.label_distributions_, atol=1e-12)
@@ -174,16 +176,16 @@ def test_labels_without_a_cluster_equal_the_local_estimator():
         assert np.array_equal(new, named[:50])
 
 
-@pytest.mark.parametrize("mode", ["spread", "walk"])
+@pytest.mark.parametrize("method", ["spread", "walk"])
 @pytest.mark.parametrize("random", [True, False])
-def test_a_dominant_class_is_balanced_as_in_memory(mode, random):
-    """Labels of a class that is nine tenths of the points, or of one of two alike that is labelled so."""
+def test_a_dominant_class_is_balanced_as_in_memory(method, random):
+    """Labels of a class that is nine tenths of the points, or of one of two alike that is labeled so."""
     rng = np.random.default_rng(3)
     true = (rng.random(N) < (0.1 if random else 0.5)).astype(int)
     X = rng.normal(size=(N, 3)) + 2.5 * true[:, None]
     chosen = rng.random(N) < (0.06 if random else np.where(true, 0.012, 0.11))
     y = np.where(chosen, true, -1)
-    options = {"divergence": "squared_euclidean", "near": 5, "random_state": 0, "mode": mode}
+    options = {"divergence": "squared_euclidean", "n_neighbors": 5, "random_state": 0, "method": method}
     model = bd.LabelPropagation(memory_limit="1GiB", shard_points=300, **options).fit(X, y)
     local = bvdt.LabelPropagation(**options).fit(y=y, operator=model.operator_.to_local())
     assert_allclose(model.label_distributions_.compute(), local.label_distributions_, atol=1e-9)
@@ -194,29 +196,33 @@ def test_a_dominant_class_is_balanced_as_in_memory(mode, random):
 def test_labels_may_be_names():
     X = dense()[:300]
     y = np.full(300, "", dtype=object)
-    y[::10] = np.where(X[::10, 0] > 3, "far", "near")
-    model = bd.LabelPropagation("squared_euclidean", memory_limit="64MiB", near=4, random_state=0).fit(X, y)
-    assert set(model.classes_) == {"far", "near"}
-    assert set(model.transduction_.compute(scheduler="synchronous")) == {"far", "near"}
+    y[::10] = np.where(X[::10, 0] > 3, "far", "n_neighbors")
+    model = bd.LabelPropagation("squared_euclidean", memory_limit="64MiB", n_neighbors=4, random_state=0).fit(
+        X, y
+    )
+    assert set(model.classes_) == {"far", "n_neighbors"}
+    assert set(model.transduction_.compute(scheduler="synchronous")) == {"far", "n_neighbors"}
     with pytest.raises(ValueError, match="at least one label"):
         model.fit(None, np.full(300, ""), operator=model.operator_)
     with pytest.raises(ValueError, match="300 labels, one per point"):
         model.fit(None, y[:10], operator=model.operator_)
     few = np.where(np.arange(300) % 10, -1, np.arange(300) // 10 % 2)
-    with pytest.raises(ValueError, match='y holds the text "-1": did you mean unlabelled'):
+    with pytest.raises(ValueError, match='y holds the text "-1": did you mean unlabeled'):
         model.fit(None, few.astype(str), operator=model.operator_)
     with pytest.raises(ValueError, match=r"y holds 18446744073709551615, .* y\.astype"):
         model.fit(None, few.astype(np.uint64), operator=model.operator_)
     with pytest.warns(UserWarning, match="'Far' and 'far ' are different classes"):
         model.fit(
-            None, np.where(y == "near", "Far", np.where(y == "far", "far ", "")), operator=model.operator_
+            None,
+            np.where(y == "n_neighbors", "Far", np.where(y == "far", "far ", "")),
+            operator=model.operator_,
         )
 
 
 def test_a_point_that_no_walk_reaches_labels_no_other():
     X = np.concatenate([dense()[:600], [[1e5, 0, 0, 0]]])
     y = np.where(np.arange(601) % 40 == 0, (X[:, 0] > 3).astype(int) + (X[:, 0] > 9), -1)
-    model = bd.LabelPropagation("squared_euclidean", near=0, memory_limit="64MiB", **OPTIONS).fit(X, y)
+    model = bd.LabelPropagation("squared_euclidean", n_neighbors=0, memory_limit="64MiB", **OPTIONS).fit(X, y)
     op = model.operator_
     assert (op.T @ np.ones(601)).min() < 1e-12
     local = bvdt.LabelPropagation("squared_euclidean").fit(None, y, operator=op.to_local())
@@ -224,12 +230,12 @@ def test_a_point_that_no_walk_reaches_labels_no_other():
     assert_allclose(P, local.label_distributions_, atol=1e-9)
 
 
-def test_new_points_find_their_neighbours_in_every_shard():
+def test_new_points_find_their_neighbors_in_every_shard():
     X = dense()
     y = np.where(
         np.arange(N) % 10 == 0, (4 * X[:, 1]).astype(int) % 3, -1
     )  # labels that change within shards
-    model = bd.LabelPropagation("squared_euclidean", memory_limit="64MiB", near=4, **OPTIONS).fit(X, y)
+    model = bd.LabelPropagation("squared_euclidean", memory_limit="64MiB", n_neighbors=4, **OPTIONS).fit(X, y)
     assert model.operator_.n_shards > 3
     P = model.label_distributions_.compute(scheduler="synchronous")
     rng = np.random.default_rng(5)

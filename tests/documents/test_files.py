@@ -224,13 +224,13 @@ def test_folder_with_labels(tmp_path):
     put(tmp_path, "sport/b.txt", "ball")
     put(tmp_path, "sport/a.txt", "café".encode("latin-1"))
     put(tmp_path, "art/old/z", "paint\r\nbrush")
-    put(tmp_path, "unlabelled/1.txt", "what")
+    put(tmp_path, "unlabeled/1.txt", "what")
     put(tmp_path, "loose.txt", "\ufeffhm")
     put(tmp_path, ".hidden/x.txt", "no")
     put(tmp_path, "art/.DS_Store", "no")
     put(tmp_path, "art/photo.jpg", b"\xff\xd8\0\0")
     documents = read_documents(tmp_path)
-    assert documents.ids == ["art/old/z", "loose.txt", "sport/a.txt", "sport/b.txt", "unlabelled/1.txt"]
+    assert documents.ids == ["art/old/z", "loose.txt", "sport/a.txt", "sport/b.txt", "unlabeled/1.txt"]
     assert documents.texts == ["paint\r\nbrush", "hm", "café", "ball", "what"]
     assert documents.labels == ["art", None, "sport", "sport", None]
     assert "a.txt" in documents.notes[0]
@@ -324,7 +324,7 @@ def test_labels_inside_a_matrix_file(tmp_path):
     ]
 
 
-def test_labelled_counts(data_folder):
+def test_labeled_counts(data_folder):
     documents = read_documents(data_folder / "bbcsport.npz", labels="labels")
     assert documents.X.shape == (737, 4613)
     assert len(set(documents.labels)) == 5
@@ -340,7 +340,7 @@ def test_labelled_counts(data_folder):
         ("order.csv", "label,id\n07,d\nx,b\n,a\nx,b\n"),
         ("mine.csv", "id,by,label,when\nb,me,x,1\nd,you,07,2\n"),
         ("other-names.csv", "document,topic\nb,x\nd,07\n"),
-        ("same-name.csv", "key,colour\nb,x\nd,07\n"),
+        ("same-name.csv", "key,color\nb,x\nd,07\n"),
         ("no-header.csv", "b,x\nd,07\n"),
         ("l.tsv", "id\tlabel\r\nb\tx\r\nd\t07\r\n"),
         ("l.jsonl", '{"id": "b", "label": "x"}\n{"id": "d", "label": "07"}\n{"id": "a", "label": null}\n'),
@@ -362,9 +362,9 @@ def test_file_of_labels(tmp_path, name, content):
     [
         ("x\ny\nx\ny\n\n", ["x", "y", "x", "y"]),  # no header, an empty line at the end
         ("x\ny\nx\n\n\n\n", ["x", "y", "x", None]),
-        ("colour\nx\ny\nx\n\n", ["x", "y", "x", None]),  # a header, the last is not labelled
+        ("color\nx\ny\nx\n\n", ["x", "y", "x", None]),  # a header, the last is not labeled
         ("label\nx\nlabel\nx\n\n", ["x", "label", "x", None]),
-        ("colour\nx\ny\nx\ny\n\n", ["x", "y", "x", "y"]),
+        ("color\nx\ny\nx\ny\n\n", ["x", "y", "x", "y"]),
         ('"x"\ny\nx\n""\n\n', ["x", "y", "x", None]),
     ],
 )
@@ -420,7 +420,7 @@ def test_labels_that_look_like_none_are_told(tmp_path, word):
     rows = "".join(f"some words {i},{i % 2 if i < 6 else word}\n" for i in range(12))
     path.write_text("text,y\n" + rows, encoding="utf-8")
     (note,) = read_documents(path, labels="y").notes
-    assert f'add --unlabelled "{word}"' in note
+    assert f'add --unlabeled "{word}"' in note
     missing = "-1" if word == "-1.0" else word
     assert read_documents(path, labels="y", missing=missing).labels == [*"010101", *[None] * 6]
     (note,) = read_documents(path, labels="y", missing="7").notes
@@ -431,7 +431,7 @@ def test_a_word_for_missing_that_no_label_has(tmp_path):
     path = tmp_path / "docs.csv"
     path.write_text("text,y\none two,a\nthree four,b\n", encoding="utf-8")
     assert read_documents(path, labels="y", missing="c").notes == (
-        'no label is "c", the one for "not labelled" (--unlabelled)',
+        'no label is "c", the one for "not labeled" (--unlabeled)',
     )
 
 

@@ -21,7 +21,7 @@ from bvdt.documents.holdout import (
 def digits():
     X, y = load_digits(return_X_y=True)
     X, y = X[:600], y[:600]
-    drawn = np.random.default_rng(0).permutation(600) < 120  # neighbours in the file are of one writer
+    drawn = np.random.default_rng(0).permutation(600) < 120  # neighbors in the file are of one writer
     codes = np.where(drawn, y, -1)
     return y, codes, LabelPropagation("squared_euclidean", random_state=0, n_jobs=1).fit(X, codes)
 
@@ -136,7 +136,7 @@ def test_a_model_with_a_prior_tells_about_its_experts():
     X, y = load_digits(return_X_y=True)
     X, y = X[:600], y[:600]
     codes = np.where(np.random.default_rng(0).permutation(600) < 120, y, -1)
-    model = LabelPropagation("squared_euclidean", random_state=0, n_jobs=1, prior="auto").fit(X, codes)
+    model = LabelPropagation("squared_euclidean", random_state=0, n_jobs=1, blend="auto").fit(X, codes)
     names = list("0123456789")
     found = measure_holdout(model, model.operator_, codes, names)
     assert found.n == 120

@@ -14,7 +14,7 @@ from bvdt.documents.files import Documents
 from bvdt.documents.holdout import measure_holdout
 from bvdt.documents.labels import encode
 from bvdt.documents.model import MODEL_VERSION, Model, load_model, save_model
-from bvdt.documents.predictions import Labelling
+from bvdt.documents.predictions import Labeling
 from bvdt.documents.settings import WalkSettings, build_walk, propagation
 from bvdt.operators import storage
 
@@ -47,14 +47,14 @@ def columns(n=40):
     ), truth
 
 
-def fitted(documents, holdout=True, prior="auto", **settings):
+def fitted(documents, holdout=True, blend="auto", **settings):
     chosen = WalkSettings(jobs=1, **settings)
     features, X = learn_features(
         documents, scale=chosen.scale, divergence=chosen.divergence, text=chosen.text
     )
     classes, codes = encode(documents.labels)
     walk = build_walk(X, chosen.parameters(features))
-    model = propagation(features, chosen, prior=prior).fit(X, codes, operator=walk, terms=features.terms)
+    model = propagation(features, chosen, blend=blend).fit(X, codes, operator=walk, terms=features.terms)
     measured = measure_holdout(model, walk, codes, classes, random_state=0) if holdout else None
     return Model(features, model, classes, measured, "docs.csv")
 
@@ -62,15 +62,17 @@ def fitted(documents, holdout=True, prior="auto", **settings):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:column 1 of X is nearly all")  # of columns that are left as they are
 @pytest.mark.parametrize("make", [texts, counts, columns])
-@pytest.mark.parametrize("prior", ["auto", None])
-@pytest.mark.parametrize("settings", [{}, {"divergence": "gid"}, {"scale": "none"}, {"near": 0, "trees": 1}])
-def test_a_loaded_model_predicts_the_same(tmp_path, make, prior, settings):
+@pytest.mark.parametrize("blend", ["auto", None])
+@pytest.mark.parametrize(
+    "settings", [{}, {"divergence": "gid"}, {"scale": "none"}, {"n_neighbors": 0, "trees": 1}]
+)
+def test_a_loaded_model_predicts_the_same(tmp_path, make, blend, settings):
     documents, truth = make()
     if make is columns and "divergence" in settings:
         documents = Documents(
             documents.path, documents.ids, None, np.abs(documents.X), ["a", "b", "c"], documents.labels
         )
-    model = fitted(documents, prior=prior, **settings)
+    model = fitted(documents, blend=blend, **settings)
     save_model(tmp_path / "m.bvdt", model)
     assert [path.name for path in tmp_path.iterdir()] == ["m.bvdt"]
     other = load_model(tmp_path / "m.bvdt")
@@ -84,15 +86,15 @@ def test_a_loaded_model_predicts_the_same(tmp_path, make, prior, settings):
     assert_array_equal(other.propagation.suggest(5), model.propagation.suggest(5))
     assert other.holdout.accuracy == model.holdout.accuracy
     assert_array_equal(other.holdout.confusion, model.holdout.confusion)
-    assert other.propagation.prior == prior
+    assert other.propagation.blend == blend
     assert other.holdout.alone == model.holdout.alone
     assert other.holdout.curve == model.holdout.curve
 
 
-@pytest.mark.parametrize("prior", ["auto", None])
-def test_what_explanations_need_is_stored(tmp_path, prior):
+@pytest.mark.parametrize("blend", ["auto", None])
+def test_what_explanations_need_is_stored(tmp_path, blend):
     documents, _ = texts()
-    model = fitted(documents, holdout=False, prior=prior)
+    model = fitted(documents, holdout=False, blend=blend)
     weight = np.where(np.arange(40) % 3, 1.0, 5.0)
     model.propagation.set_params(class_balance=False)
     operator = model.propagation.operator_
@@ -106,8 +108,8 @@ def test_what_explanations_need_is_stored(tmp_path, prior):
 
 
 def test_a_file_of_the_first_version_loads(tmp_path):
-    """It has no word of a prior, nor of experts in its hold-out."""
-    model = fitted(texts()[0], prior=None)
+    """It has no word of a blend, nor of experts in its hold-out."""
+    model = fitted(texts()[0], blend=None)
     save_model(tmp_path / "m.bvdt", model)
     header, arrays = storage.read(tmp_path / "m.bvdt")
     arrays.pop("header")
@@ -124,7 +126,7 @@ def test_a_file_of_the_first_version_loads(tmp_path):
 def test_a_classifier_is_not_saved(tmp_path):
     from sklearn.linear_model import LogisticRegression
 
-    model = fitted(texts()[0], holdout=False, prior=LogisticRegression())
+    model = fitted(texts()[0], holdout=False, blend=LogisticRegression())
     with pytest.raises(ValueError, match=r"holds no classifiers.*LogisticRegression"):
         save_model(tmp_path / "m.bvdt", model)
     assert not list(tmp_path.iterdir())
@@ -207,7 +209,7 @@ CHANGES = {
     "tree missing": (lambda h, a: a.pop("tree0_size"), "damaged"),
     "tree that is none": (lambda h, a: a.update(tree0_size=a["tree0_size"][::-1].copy()), "damaged"),
     "columns that are not there": (lambda h, a: a.update(indices=a["indices"] + 1000), "damaged"),
-    "neighbours that are not there": (
+    "neighbors that are not there": (
         lambda h, a: a.update(near_indices=a["near_indices"] + 1000),
         "damaged",
     ),
@@ -324,12 +326,12 @@ def test_features_survive_json():
     assert "größe0" in other.names
 
 
-# -- labelling ---------------------------------------------------------------------------------------------
+# -- labeling ---------------------------------------------------------------------------------------------
 
 
-def test_labelling_keeps_given_labels():
+def test_labeling_keeps_given_labels():
     P = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3]])
-    found = Labelling.of(P, ["a", "b", "c"], np.array([2, -1, -1]))
+    found = Labeling.of(P, ["a", "b", "c"], np.array([2, -1, -1]))
     assert found.labels == ["c", "c", "b"]
     assert found.runner_up == ["", "b", "c"]
     assert found.confidence.tolist() == [1.0, 0.6, 0.5]
@@ -340,7 +342,7 @@ def test_labelling_keeps_given_labels():
 
 
 def test_one_class_has_no_runner_up():
-    assert Labelling.of(np.ones((2, 1)), ["a"]).runner_up == ["", ""]
+    assert Labeling.of(np.ones((2, 1)), ["a"]).runner_up == ["", ""]
 
 
 def test_encode():

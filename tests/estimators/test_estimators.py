@@ -58,52 +58,52 @@ def fitted(counts, few):
 # -- what it computes --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ["walk", "spread"])
+@pytest.mark.parametrize("method", ["walk", "spread"])
 @pytest.mark.parametrize("clamp", [False, True])
-def test_scores_are_equation_29(fitted, few, mode, clamp):
-    op, labelled = fitted.operator_, few >= 0
-    Y0 = np.eye(3)[few] * labelled[:, None]
+def test_scores_are_equation_29(fitted, few, method, clamp):
+    op, labeled = fitted.operator_, few >= 0
+    Y0 = np.eye(3)[few] * labeled[:, None]
     scores, steps = label_scores(
-        op, Y0, mode=mode, alpha=0.7, n_iter=500, tol=1e-12, clamp=labelled if clamp else None
+        op, Y0, method=method, alpha=0.7, max_iter=500, tol=1e-12, clamp=labeled if clamp else None
     )
-    M = (op if mode == "walk" else op.symmetrized()).toarray()
+    M = (op if method == "walk" else op.symmetrized()).toarray()
     alpha = np.full(120, 0.7)
     if clamp:
-        M[labelled], Y0 = 0.0, np.where(labelled[:, None], Y0 / 0.3, 0.0)
+        M[labeled], Y0 = 0.0, np.where(labeled[:, None], Y0 / 0.3, 0.0)
     expected = np.linalg.solve(np.eye(120) - alpha[:, None] * M, 0.3 * Y0)
     assert (np.abs(scores - expected).sum(axis=0) < 1e-11 * expected.sum(axis=0)).all()
     assert 1 < steps < 500
 
 
-@pytest.mark.parametrize("mode", ["walk", "spread"])
-def test_scores_of_any_matrix(mode):
+@pytest.mark.parametrize("method", ["walk", "spread"])
+def test_scores_of_any_matrix(method):
     """An array, a sparse matrix and an operator that hands back its argument give what their matrix gives."""
     P = np.random.default_rng(0).dirichlet(np.ones(30), size=30)
     Y0 = np.eye(30)[:, :2]
-    expected = label_scores(aslinearoperator(P), Y0, mode=mode)[0]
+    expected = label_scores(aslinearoperator(P), Y0, method=method)[0]
     for M in (P, sparse.csr_array(P)):
-        assert_allclose(label_scores(M, Y0, mode=mode)[0], expected, rtol=1e-12)
+        assert_allclose(label_scores(M, Y0, method=method)[0], expected, rtol=1e-12)
     same = LinearOperator((30, 30), matvec=lambda v: v, matmat=lambda v: v, rmatvec=lambda v: v, dtype=float)
-    scores, _ = label_scores(same, Y0, mode=mode, tol=1e-12)
+    scores, _ = label_scores(same, Y0, method=method, tol=1e-12)
     assert_allclose(scores, Y0, atol=1e-10)
     assert_allclose(bvdt.propagate_labels(same, Y0, alpha=0.5), Y0)
 
 
-@pytest.mark.parametrize("mode", ["walk", "spread"])
-def test_scores_of_one_column_keep_its_shape(mode):
+@pytest.mark.parametrize("method", ["walk", "spread"])
+def test_scores_of_one_column_keep_its_shape(method):
     P = np.random.default_rng(0).dirichlet(np.ones(20), size=20)
     Y0 = np.eye(20)[0]
-    scores, _ = label_scores(P, Y0, mode=mode)
-    assert_allclose(scores, label_scores(P, Y0[:, None], mode=mode)[0][:, 0])
+    scores, _ = label_scores(P, Y0, method=method)
+    assert_allclose(scores, label_scores(P, Y0[:, None], method=method)[0][:, 0])
     with pytest.raises(ValueError, match="clamp needs one entry per point, 20"):
-        label_scores(P, Y0, mode=mode, clamp=[True, False, True])
+        label_scores(P, Y0, method=method, clamp=[True, False, True])
 
 
 def test_a_point_without_links_keeps_its_own_label():
     P = np.zeros((4, 4))
     P[:2, :2] = [[0, 1], [1, 0]]
     Y0 = np.eye(4)[:, [0, 3]]
-    scores, _ = label_scores(P, Y0, mode="spread", tol=1e-12)
+    scores, _ = label_scores(P, Y0, method="spread", tol=1e-12)
     assert np.isfinite(scores).all()
     assert_allclose(scores[3], [0.0, 0.1])
     assert_allclose(scores[2], 0.0)
@@ -134,7 +134,7 @@ def test_classes_and_attributes(fitted, counts, few):
     assert fitted.n_features_in_ == 8
     assert 1 < fitted.n_iter_ < 300
     assert isinstance(fitted.operator_, bvdt.WalkOperator)
-    walk = propagation(mode="walk", alpha=0.01, class_mass_normalization=False).fit(X, few)
+    walk = propagation(method="walk", alpha=0.01, class_mass_normalization=False).fit(X, few)
     Y0 = np.eye(3)[few] * (few >= 0)[:, None]
     assert_array_equal(walk.transduction_, bvdt.propagate_labels(walk.operator_, Y0).argmax(axis=1))
 
@@ -151,7 +151,7 @@ def test_new_points_of_digits():
 
 
 def test_new_points_are_the_mean_of_their_nearest(fitted, counts):
-    """A fitted point keeps its distribution; another has its neighbours', weighted as in a near field."""
+    """A fitted point keeps its distribution; another has its neighbors', weighted as in a near field."""
     X, _ = counts
     distinct = np.array([(row == X).all(axis=1).sum() == 1 for row in X])
     assert_allclose(fitted.predict_proba(X[distinct]), fitted.label_distributions_[distinct])
@@ -163,23 +163,23 @@ def test_new_points_are_the_mean_of_their_nearest(fitted, counts):
     assert_allclose(fitted.predict_log_proba(new), np.log(fitted.predict_proba(new)))
 
 
-@pytest.mark.parametrize("mode", ["spread", "walk"])
-def test_explanations_are_what_a_label_adds(counts, few, mode):
+@pytest.mark.parametrize("method", ["spread", "walk"])
+def test_explanations_are_what_a_label_adds(counts, few, method):
     """Shares against scores with one label left out, and against the whole inverse."""
     X, _ = counts
     weight = np.where(np.arange(120) % 2, 2.0, 1.0)
-    model = propagation(mode=mode, tol=1e-12, n_iter=5000).fit(X, few, sample_weight=weight)
+    model = propagation(method=method, tol=1e-12, max_iter=5000).fit(X, few, sample_weight=weight)
     op, i = model.operator_, 57
     label = model.label_distributions_[i].argmax()
     givers = np.flatnonzero(few == model.classes_[label])
-    M = (op if mode == "walk" else op.symmetrized()).toarray()
+    M = (op if method == "walk" else op.symmetrized()).toarray()
     G = np.linalg.inv(np.eye(120) - 0.9 * M)[i, givers] * weight[givers]
     points, shares = model.explain(i, n=2)
     order = np.argsort(-G)
     assert_array_equal(points, givers[order])
     assert_allclose(shares, (G / G.sum())[order], rtol=1e-5)
     assert len(model.explain(i, n=1)[0]) == 1
-    # A new point: the mean of its neighbours' shares, by their weight and their probability of the class.
+    # A new point: the mean of its neighbors' shares, by their weight and their probability of the class.
     new = X[i] + 0.5
     near, d = op.nearest(new[None], 15)
     P = model.label_distributions_[near[0]] * np.exp(-3 * d[0] / d[0, -1])[:, None]
@@ -199,8 +199,8 @@ def test_explain_refuses(fitted, counts, few):
         fitted.explain(X[:2])
     with pytest.raises(ValueError, match="point needs an integer from 0 to 119"):
         fitted.explain(120)
-    for bad in ({"mode": "poisson"}, {"clamp": True}):
-        with pytest.raises(ValueError, match="explain needs mode"):
+    for bad in ({"method": "poisson"}, {"clamp": True}):
+        with pytest.raises(ValueError, match="explain needs method"):
             propagation(**bad).fit(X, few).explain(0)
 
 
@@ -230,7 +230,7 @@ def test_weights_of_labels(counts, few):
 
 
 def test_signs_are_warned_about():
-    with pytest.warns(UserWarning, match="-1 means unlabelled"):
+    with pytest.warns(UserWarning, match="-1 means unlabeled"):
         encode_labels(np.array([-1, 1, -1, 1]))
     encode_labels(np.array([-1, 1, 2]))
     encode_labels(np.array([1, 1]))
@@ -242,7 +242,9 @@ def test_alpha_by_folds(counts, few):
     X = np.column_stack([position, np.tile([0.0, 4.0], 300)])
     y = np.tile([0, 1], 300)
     known = position % 25 == 0
-    model = propagation(divergence="squared_euclidean", near=3, alpha="auto").fit(X, np.where(known, y, -1))
+    model = propagation(divergence="squared_euclidean", n_neighbors=3, alpha="auto").fit(
+        X, np.where(known, y, -1)
+    )
     assert model.alpha_ > 0.9
     assert (
         propagation(alpha="auto").fit(counts[0], np.where(np.arange(120) % 40, -1, counts[1])).alpha_ == 0.9
@@ -266,10 +268,10 @@ def test_alpha_by_folds_costs_nothing_on_digits():
     assert right[1] >= right[0] - 0.01
 
 
-@pytest.mark.parametrize("mode", ["poisson", "poisson_mbo"])
-def test_poisson_modes(counts, few, mode):
+@pytest.mark.parametrize("method", ["poisson", "poisson_mbo"])
+def test_poisson_modes(counts, few, method):
     X, y = counts
-    model = propagation(mode=mode).fit(X, few)
+    model = propagation(method=method).fit(X, few)
     assert (model.transduction_ == y).mean() > 0.9
     assert_distributions(model, X)
     assert_array_equal(model.transduction_[few >= 0], few[few >= 0])
@@ -296,12 +298,12 @@ def assert_distributions(model, X):
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-@pytest.mark.parametrize("mode", ["walk", "spread"])
+@pytest.mark.parametrize("method", ["walk", "spread"])
 @pytest.mark.parametrize("divergence", ["gid", "squared_euclidean"])
-@pytest.mark.parametrize("near", [0, 10])
-def test_hard_cases(counts, few, divergence, mode, normalize, near):
+@pytest.mark.parametrize("n_neighbors", [0, 10])
+def test_hard_cases(counts, few, divergence, method, normalize, n_neighbors):
     X, y = counts
-    model = propagation(divergence=divergence, mode=mode, near=near, bandwidth=0.01)
+    model = propagation(divergence=divergence, method=method, n_neighbors=n_neighbors, bandwidth=0.01)
     model.set_params(class_mass_normalization=normalize)
     far = np.vstack([X[:-1], np.full((1, 8), 1e6)])
     assert_distributions(model.fit(far, few), np.full((1, 8), 1e9))
@@ -314,7 +316,7 @@ def test_hard_cases(counts, few, divergence, mode, normalize, near):
     assert_distributions(model.fit(X, one_class), X)
     assert (model.transduction_ == 0).all()
     assert_distributions(model.fit(X, y), X)
-    with pytest.raises(ValueError, match="all 120 points are unlabelled"):
+    with pytest.raises(ValueError, match="all 120 points are unlabeled"):
         model.fit(X, np.full(120, -1))
 
 
@@ -335,7 +337,7 @@ def test_hard_cases(counts, few, divergence, mode, normalize, near):
     ],
     ids=["str", "None", "nan", "object -1", "Series", "string dtype", "category", "list"],
 )
-def test_unlabelled_strings(y):
+def test_unlabeled_strings(y):
     classes, codes = encode_labels(y)
     assert_array_equal(classes, ["a", "b"])
     assert_array_equal(codes, [1, 0, -1, 1])
@@ -344,7 +346,7 @@ def test_unlabelled_strings(y):
 @pytest.mark.parametrize(
     "y", [[7, 3, -1, 7], [7.0, 3.0, np.nan, 7.0], pd.array([7, 3, None, 7], dtype="Int64")]
 )
-def test_unlabelled_numbers(y):
+def test_unlabeled_numbers(y):
     classes, codes = encode_labels(y)
     assert_array_equal(classes.astype(int), [3, 7])
     assert_array_equal(codes, [1, 0, -1, 1])
@@ -382,18 +384,18 @@ def test_sparse_and_frames(counts, few, fitted):
         assert (propagation().fit(make(X), few).predict(make(X)) == fitted.predict(X)).mean() > 0.9
 
 
-@pytest.mark.parametrize("word", ["-1", "nan", "None", "<NA>", "unlabelled"])
-def test_words_for_unlabelled_are_no_classes(word):
+@pytest.mark.parametrize("word", ["-1", "nan", "None", "<NA>", "unlabeled"])
+def test_words_for_unlabeled_are_no_classes(word):
     y = np.array(["0", "1", word, word])
-    with pytest.raises(ValueError, match=rf'y\[2\] is the text "{word}": did you mean unlabelled\?'):
-        bvdt.LabelPropagation("squared_euclidean", near=1).fit([[0.0], [1.0], [0.1], [0.9]], y)
+    with pytest.raises(ValueError, match=rf'y\[2\] is the text "{word}": did you mean unlabeled\?'):
+        bvdt.LabelPropagation("squared_euclidean", n_neighbors=1).fit([[0.0], [1.0], [0.1], [0.9]], y)
 
 
 FOUR = [[0.0], [1.0], [0.1], [0.9]]
 
 
 def on_four(y):
-    return bvdt.LabelPropagation("squared_euclidean", near=1, random_state=0).fit(FOUR, y)
+    return bvdt.LabelPropagation("squared_euclidean", n_neighbors=1, random_state=0).fit(FOUR, y)
 
 
 @pytest.mark.parametrize(
@@ -406,11 +408,11 @@ def on_four(y):
     ],
 )
 def test_minus_one_as_text_is_no_class(y):
-    with pytest.raises(ValueError, match=r'y\[2\] is the text "-1": did you mean unlabelled\?'):
+    with pytest.raises(ValueError, match=r'y\[2\] is the text "-1": did you mean unlabeled\?'):
         on_four(y)
 
 
-@pytest.mark.parametrize("word", ["NaN", "N/A", "null", "Unlabelled", "?", "unknown"])
+@pytest.mark.parametrize("word", ["NaN", "N/A", "null", "Unlabeled", "?", "unknown"])
 def test_classes_that_look_like_none_are_told(word):
     with pytest.warns(
         UserWarning, match=rf"^y: {re.escape(repr(word))} was taken for a class; .* write \"\"$"
@@ -436,7 +438,7 @@ def test_minus_one_in_unsigned_numbers_is_refused(dtype):
 
 
 @pytest.mark.parametrize(
-    ("more", "kept"), [({}, False), ({"clamp": True}, True), ({"prior": "linear"}, True)]
+    ("more", "kept"), [({}, False), ({"clamp": True}, True), ({"blend": "linear"}, True)]
 )
 def test_given_labels_are_kept_with_a_prior_or_clamped(more, kept):
     y = np.repeat([0, 1], 30)
@@ -450,7 +452,7 @@ def test_given_labels_are_kept_with_a_prior_or_clamped(more, kept):
 def test_class_balance_has_no_part_in_a_blend(counts, few):
     X, _ = counts
     P = [
-        bvdt.LabelPropagation(prior="linear", class_balance=on, random_state=0)
+        bvdt.LabelPropagation(blend="linear", class_balance=on, random_state=0)
         .fit(X, few)
         .label_distributions_
         for on in (True, False)
@@ -458,9 +460,9 @@ def test_class_balance_has_no_part_in_a_blend(counts, few):
     assert_array_equal(*P)
 
 
-def test_masked_labels_are_unlabelled():
+def test_masked_labels_are_unlabeled():
     y = np.ma.masked_array([0, 1, 1, 0], mask=[False, False, True, True])
-    model = bvdt.LabelPropagation("squared_euclidean", near=1, prior=None, random_state=0)
+    model = bvdt.LabelPropagation("squared_euclidean", n_neighbors=1, blend=None, random_state=0)
     assert_array_equal(model.fit([[0.0], [1.0], [0.1], [0.9]], y).transduction_, [0, 1, 0, 1])
 
 
@@ -485,10 +487,10 @@ def test_grid_search_and_clone(counts):
     assert search.best_score_ > 0.9
     assert search.best_estimator_.get_params()["alpha"] in (0.5, 0.9)
     own = bvdt.divergences.get("itakura_saito")
-    assert clone(propagation(divergence=own, blocks=500)).blocks == 500
+    assert clone(propagation(divergence=own, n_blocks=500)).n_blocks == 500
 
 
-@pytest.mark.parametrize("parameters", [{}, {"blocks": 1000}, {"mode": "walk"}])
+@pytest.mark.parametrize("parameters", [{}, {"n_blocks": 1000}, {"method": "walk"}])
 def test_pickle_and_joblib(counts, few, parameters):
     X = sparse.csr_array(counts[0])
     model = propagation(**parameters).fit(X, few)
@@ -508,8 +510,8 @@ def test_states_and_warnings(counts, few):
         with pytest.raises(NotFittedError):
             call(propagation())
     with pytest.warns(ConvergenceWarning, match="2 steps"):
-        propagation(n_iter=2).fit(X, few)
-    for bad in ({"alpha": 2}, {"mode": "run"}, {"tol": -1}, {"n_iter": -1}, {"bandwidth": 0}):
+        propagation(max_iter=2).fit(X, few)
+    for bad in ({"alpha": 2}, {"method": "run"}, {"tol": -1}, {"max_iter": -1}, {"bandwidth": 0}):
         with pytest.raises(ValueError, match=f"{next(iter(bad))} needs"):
             propagation(**bad).fit(X, few)
     with pytest.raises(ValueError, match=r"gid needs X >= 0; X\[0, 0\] = -\d+\. Negative values in data"):
@@ -519,7 +521,7 @@ def test_states_and_warnings(counts, few):
 # -- one operator, many labelings ---------------------------------------------------------------------------
 
 
-def test_relabelling_keeps_the_operator(fitted, counts, few):
+def test_relabeling_keeps_the_operator(fitted, counts, few):
     X, _ = counts
     other = np.where(few == 2, -1, few)
     again = propagation().fit(y=other, operator=fitted.operator_)
@@ -568,13 +570,13 @@ def test_import_is_light():
         _ = bvdt.Missing
 
 
-@pytest.mark.parametrize("mode", ["spread", "walk"])
-@pytest.mark.parametrize("prior", [None, "auto"])
-def test_all_explanations_are_those_of_each(counts, few, mode, prior, monkeypatch):
+@pytest.mark.parametrize("method", ["spread", "walk"])
+@pytest.mark.parametrize("blend", [None, "auto"])
+def test_all_explanations_are_those_of_each(counts, few, method, blend, monkeypatch):
     monkeypatch.setattr("bvdt.walks.contributions.BATCH", 3)
     X, _ = counts
     weight = np.where(np.arange(120) % 2, 2.0, 1.0)
-    model = propagation(mode=mode, prior=prior).fit(X, few, sample_weight=weight)
+    model = propagation(method=method, blend=blend).fit(X, few, sample_weight=weight)
     done = []
     points, shares = model.explain_all(3, advance=done.append)
     assert sum(done) == (model.codes_ >= 0).sum()
@@ -588,16 +590,16 @@ def test_all_explanations_are_those_of_each(counts, few, mode, prior, monkeypatc
     assert len(model.explain(X[3] + 0.5, n=2)[0]) <= 2
 
 
-def test_sparse_rows_are_embedded_with_most_of_their_neighbours(monkeypatch):
+def test_sparse_rows_are_embedded_with_most_of_their_neighbors(monkeypatch):
     monkeypatch.setattr(bvdt.neighbors.index, "ALL_PAIRS", 100)
     X = sparse.random_array((400, 60), density=0.2, format="csr", rng=np.random.default_rng(0))
     options = {"divergence": "squared_euclidean", "random_state": 0}
-    found = bvdt.SpectralEmbedding(**options).fit(X).operator_.near
-    exact = bvdt.transition_matrix(X, near=10, recall=1.0, **options).near
+    found = bvdt.SpectralEmbedding(**options).fit(X).operator_.near_field
+    exact = bvdt.transition_matrix(X, n_neighbors=10, recall=1.0, **options).near_field
     assert found.recall.estimate >= 0.9
     same = [len(np.intersect1d(*pair)) for pair in zip(found.indices, exact.indices, strict=True)]
     assert np.mean(same) >= 9
-    assert bvdt.SpectralEmbedding(**options).fit(X.toarray()).operator_.near.recall is None
+    assert bvdt.SpectralEmbedding(**options).fit(X.toarray()).operator_.near_field.recall is None
 
 
 def test_a_recall_of_the_near_field_can_be_asked_for():
@@ -605,7 +607,7 @@ def test_a_recall_of_the_near_field_can_be_asked_for():
     X = rng.normal(size=(3200, 5))  # more than are compared all with all
     labels = np.where(np.arange(3200) < 20, X[:, 0] > 0, -1)
     asked = propagation(divergence="squared_euclidean", recall=0.9).fit(X, labels)
-    assert asked.recall_ == asked.operator_.near.recall
+    assert asked.recall_ == asked.operator_.near_field.recall
     assert asked.recall_.low > 0.8
     assert asked.operator_.index.recall.estimate > 0.85  # of new points, too
-    assert propagation(divergence="squared_euclidean").fit(X, labels).operator_.near.recall is None
+    assert propagation(divergence="squared_euclidean").fit(X, labels).operator_.near_field.recall is None

@@ -9,7 +9,7 @@ import bvdt
 
 K = 8
 SEED = {"random_state": 0, "n_jobs": 1}
-EUCLIDEAN = {"divergence": "squared_euclidean", "near": K, **SEED}
+EUCLIDEAN = {"divergence": "squared_euclidean", "n_neighbors": K, **SEED}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def same_groups(labels, y):
 # -- beside points, what the same lists give when found by us ----------------------------------------------
 
 
-@pytest.mark.parametrize("parameters", [{}, {"mode": "walk"}, {"n_trees": 2}, {"prior": "linear"}])
+@pytest.mark.parametrize("parameters", [{}, {"method": "walk"}, {"n_trees": 2}, {"blend": "linear"}])
 def test_labels(blobs, few, graph, parameters):
     X, _ = blobs
     ours = bvdt.LabelPropagation(**EUCLIDEAN, **parameters).fit(X, few)

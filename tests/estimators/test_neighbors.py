@@ -70,15 +70,15 @@ def test_cosine_is_the_von_mises_fisher_kernel():
     assert_allclose(P, kernel / kernel.sum(axis=1, keepdims=True), rtol=1e-9)
 
 
-@pytest.mark.parametrize("mode", ["distance", "connectivity"])
-def test_the_graph_is_scikit_learns(mode):
-    ours = bvdt.KNeighborsTransformer(mode=mode, n_neighbors=6).fit_transform(APART)
-    theirs = Theirs(mode=mode, n_neighbors=6).fit_transform(APART)
+@pytest.mark.parametrize("method", ["distance", "connectivity"])
+def test_the_graph_is_scikit_learns(method):
+    ours = bvdt.KNeighborsTransformer(mode=method, n_neighbors=6).fit_transform(APART)
+    theirs = Theirs(mode=method, n_neighbors=6).fit_transform(APART)
     assert ours.shape == theirs.shape
     assert_allclose(ours.toarray(), theirs.toarray(), rtol=1e-6, atol=1e-5)  # theirs is not 0 at itself
-    if mode == "distance":
+    if method == "distance":
         assert (np.diff(ours.data.reshape(500, -1), axis=1) >= 0).all()
-        again = bvdt.KNeighborsTransformer(mode=mode, n_neighbors=6).fit(APART).transform(APART)
+        again = bvdt.KNeighborsTransformer(mode=method, n_neighbors=6).fit(APART).transform(APART)
         assert_allclose(again.toarray(), ours.toarray(), rtol=1e-6, atol=1e-6)
 
 

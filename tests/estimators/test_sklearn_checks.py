@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bvdt
 
-blended = partial(bvdt.LabelPropagation, prior="auto")
+blended = partial(bvdt.LabelPropagation, blend="auto")
 
 KINDS = (bvdt.LabelPropagation, bvdt.SpectralEmbedding, bvdt.SpectralClustering)
 SLOWER = (blended, bvdt.Map)

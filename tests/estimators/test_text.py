@@ -23,12 +23,12 @@ def test_counts(storage):
     y = np.repeat([0, 1], 30)
     X = rng.poisson(np.where(np.arange(20) % 2 == y[:, None], 1.5, 0.2))
     few = np.where(np.arange(60) % 10 == 0, y, -1)
-    model = clone(bvdt.text_pipeline(near=5, random_state=0)).fit(storage(X), few)
+    model = clone(bvdt.text_pipeline(n_neighbors=5, random_state=0)).fit(storage(X), few)
     assert (model[-1].transduction_ == y).mean() > 0.9
     assert (model.predict(storage(X)) == y).mean() > 0.85
     assert model[-1].operator_.n_trees == 2
-    model.set_params(labels__near=3)
-    assert model[-1].near == 3
+    model.set_params(labels__n_neighbors=3)
+    assert model[-1].n_neighbors == 3
 
 
 def test_wrong_arguments():
@@ -55,7 +55,7 @@ FRAME = pd.DataFrame({"stars": [1, 2, 3, 4], "review": TEXTS})
     ],
 )
 def test_what_is_no_text_is_told(documents, message):
-    model = bvdt.text_pipeline("text", near=1, random_state=0)
+    model = bvdt.text_pipeline("text", n_neighbors=1, random_state=0)
     with pytest.raises(ValueError, match=message):
         model.fit(documents, ["food", "", "", "cars"])
     model.fit(TEXTS, ["food", "", "", "cars"])
@@ -76,8 +76,8 @@ def test_what_is_no_text_is_told(documents, message):
     ("model", "instead"),
     [
         (bvdt.text_pipeline("counts"), r"text_pipeline\(\"text\"\) takes texts"),
-        (bvdt.LabelPropagation(near=1), r"bvdt.text_pipeline\(\"text\"\) labels texts"),
-        (bvdt.SpectralEmbedding(near=1), "TfidfVectorizer turns them into numbers"),
+        (bvdt.LabelPropagation(n_neighbors=1), r"bvdt.text_pipeline\(\"text\"\) labels texts"),
+        (bvdt.SpectralEmbedding(n_neighbors=1), "TfidfVectorizer turns them into numbers"),
         (bvdt.NearestNeighbors(), "TfidfVectorizer turns them into numbers"),
     ],
     ids=["pipeline", "labels", "embedding", "neighbors"],
@@ -89,12 +89,14 @@ def test_texts_where_numbers_are_needed_are_told(points, where, model, instead):
 
 
 def test_a_pipeline_whose_words_a_user_finds_takes_what_they_take():
-    model = bvdt.text_pipeline("text", near=1, random_state=0).set_params(tfidf__analyzer=lambda words: words)
+    model = bvdt.text_pipeline("text", n_neighbors=1, random_state=0).set_params(
+        tfidf__analyzer=lambda words: words
+    )
     words = [text.split() for text in TEXTS]
     assert model.fit(words, ["food", "", "", "cars"])[-1].transduction_[1] == "food"
 
 
 def test_a_pipeline_can_be_pickled():
-    model = bvdt.text_pipeline("text", near=1, random_state=0).fit(TEXTS, ["food", "", "", "cars"])
+    model = bvdt.text_pipeline("text", n_neighbors=1, random_state=0).fit(TEXTS, ["food", "", "", "cars"])
     back = pickle.loads(pickle.dumps(model))
     assert back.predict(["apple"]) == model.predict(["apple"]) == ["food"]

@@ -16,7 +16,7 @@ from bvdt.documents.model import Model, load_model, save_model
 
 KINDS = {
     "dense": {"divergence": "squared_euclidean"},
-    "one tree": {"divergence": "squared_euclidean", "near": 0},
+    "one tree": {"divergence": "squared_euclidean", "n_neighbors": 0},
     "forest": {"divergence": "gid", "n_trees": 2},
     "sparse": {"divergence": "cosine", "n_trees": 2},
 }
@@ -34,10 +34,10 @@ def labels_of(y, n, seed=0):
     return few
 
 
-def fitted(kind="dense", prior="auto", n_labels=80, **options):
+def fitted(kind="dense", blend="auto", n_labels=80, **options):
     X, y = digits(kind)
     few = np.concatenate([labels_of(y[:500], n_labels), labels_of(y[500:], 20)])
-    model = LabelPropagation(**KINDS[kind], prior=prior, random_state=0, **options).fit(X[:500], few[:500])
+    model = LabelPropagation(**KINDS[kind], blend=blend, random_state=0, **options).fit(X[:500], few[:500])
     return model, X, y, few
 
 
@@ -51,13 +51,13 @@ def test_without_a_prior_labels_are_those_of_a_fit_on_the_grown_walk(kind):
     assert_array_equal(model.transduction_, again.transduction_)
 
 
-@pytest.mark.parametrize("prior", [None, "auto", "linear"])
+@pytest.mark.parametrize("blend", [None, "auto", "linear"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_update_is_as_right_as_a_refit(kind, prior):
-    model, X, y, few = fitted(kind, prior)
+def test_an_update_is_as_right_as_a_refit(kind, blend):
+    model, X, y, few = fitted(kind, blend)
     model.update(X[500:], few[500:])
-    refit = LabelPropagation(**KINDS[kind], prior=prior, random_state=0).fit(X, few)
-    rest, loss = few < 0, 0.05 if kind == "one tree" else 0.03  # no neighbours mend a tree
+    refit = LabelPropagation(**KINDS[kind], blend=blend, random_state=0).fit(X, few)
+    rest, loss = few < 0, 0.05 if kind == "one tree" else 0.03  # no neighbors mend a tree
     right = [(m.transduction_[rest] == y[rest]).mean() for m in (model, refit)]
     assert right[0] > right[1] - loss
     right = [(m.predict(X[500:]) == y[500:]).mean() for m in (model, refit)]
@@ -78,16 +78,16 @@ def test_what_hidden_labels_decided_holds_until_there_are_half_as_many_labels_mo
     assert model.blend_.n_tested > 40
 
 
-@pytest.mark.parametrize("prior", [None, "auto"])
-def test_classes_may_be_new(prior):
+@pytest.mark.parametrize("blend", [None, "auto"])
+def test_classes_may_be_new(blend):
     X, y = digits("sparse")
     old, late = np.flatnonzero(y < 8), np.flatnonzero(y >= 8)
     few = labels_of(y[old], 100)
-    model = LabelPropagation(**KINDS["sparse"], prior=prior, random_state=0).fit(X[old], few)
+    model = LabelPropagation(**KINDS["sparse"], blend=blend, random_state=0).fit(X[old], few)
     given = np.where(np.arange(len(late)) < 20, y[late], -1)
     model.update(X[late], given)
     every = np.concatenate([old, late])
-    refit = LabelPropagation(**KINDS["sparse"], prior=prior, random_state=0)
+    refit = LabelPropagation(**KINDS["sparse"], blend=blend, random_state=0)
     refit.fit(X[every], np.concatenate([few, given]))
     assert_array_equal(model.classes_, np.arange(10))
     assert_array_equal(model.codes_, refit.codes_)
@@ -97,23 +97,23 @@ def test_classes_may_be_new(prior):
     assert set(model.predict(X[late])) >= {8, 9}
 
 
-@pytest.mark.parametrize("prior", [None, "auto"])
-def test_fitted_points_get_other_labels_and_lose_them(prior):
-    model, X, y, few = fitted(prior=prior)
-    labelled = np.flatnonzero(few[:500] >= 0)
-    operator, wrong = model.operator_, (y[labelled[0]] + 1) % 10
-    model.update(labels={0: y[0], labelled[0]: wrong, labelled[1]: -1, labelled[2]: None})
+@pytest.mark.parametrize("blend", [None, "auto"])
+def test_fitted_points_get_other_labels_and_lose_them(blend):
+    model, X, y, few = fitted(blend=blend)
+    labeled = np.flatnonzero(few[:500] >= 0)
+    operator, wrong = model.operator_, (y[labeled[0]] + 1) % 10
+    model.update(labels={0: y[0], labeled[0]: wrong, labeled[1]: -1, labeled[2]: None})
     assert model.operator_ is operator
     assert model.classes_[model.codes_[0]] == y[0]
-    assert model.transduction_[labelled[0]] == wrong
-    assert_array_equal(model.codes_[labelled[1:3]], -1)
-    model.update(X[500:], few[500:], labels={labelled[0]: y[labelled[0]]})
-    assert model.transduction_[labelled[0]] == y[labelled[0]]
+    assert model.transduction_[labeled[0]] == wrong
+    assert_array_equal(model.codes_[labeled[1:3]], -1)
+    model.update(X[500:], few[500:], labels={labeled[0]: y[labeled[0]]})
+    assert model.transduction_[labeled[0]] == y[labeled[0]]
     assert len(model.transduction_) == 600
 
 
 def test_a_class_without_labels_is_no_class_any_more():
-    model = LabelPropagation("squared_euclidean", near=2, random_state=0)
+    model = LabelPropagation("squared_euclidean", n_neighbors=2, random_state=0)
     X = np.array([[0.0], [1.0], [5.0], [8.0], [9.0]])
     model.fit(X, ["low", "", "middle", "", "high"]).update(labels={2: ""})
     assert model.classes_.tolist() == ["high", "low"]
@@ -133,9 +133,9 @@ def test_updates_without_labels_and_one_after_the_other():
 
 def test_weights_of_new_labels():
     X = np.array([[0.0], [0.1], [4.0], [4.1]])
-    model = LabelPropagation("squared_euclidean", near=2, random_state=0).fit(X[[0, 1]], [0, -1])
+    model = LabelPropagation("squared_euclidean", n_neighbors=2, random_state=0).fit(X[[0, 1]], [0, -1])
     one, other = (
-        LabelPropagation("squared_euclidean", near=1, random_state=0)
+        LabelPropagation("squared_euclidean", n_neighbors=1, random_state=0)
         .fit(X[[0, 1]], [0, -1])
         .update(X[2:], [1, 0], weight)
         for weight in ([1.0, 0.0], [0.0, 1.0])
@@ -166,19 +166,19 @@ def test_what_a_fitted_model_does_an_updated_one_does(tmp_path):
 
 
 def test_users_classifiers_and_probabilities():
-    model, X, y, few = fitted(prior=GaussianNB())
+    model, X, y, few = fitted(blend=GaussianNB())
     model.update(X[500:], few[500:])
     assert (model.transduction_[500:] == y[500:]).mean() > 0.85
     known = np.full((600, 10), 0.1)
-    model, X, y, few = fitted(prior=known[:500])
-    with pytest.raises(ValueError, match="a prior of 600 rows, one per point, new points last; it has 500"):
+    model, X, y, few = fitted(blend=known[:500])
+    with pytest.raises(ValueError, match="a blend of 600 rows, one per point, new points last; it has 500"):
         model.update(X[500:], few[500:])
-    model.set_params(prior=known).update(X[500:], few[500:])
+    model.set_params(blend=known).update(X[500:], few[500:])
     assert len(model.transduction_) == 600
 
 
 def test_another_prior_or_alpha_is_weighed_anew():
-    for options in ({"prior": "linear"}, {"alpha": 0.5}):
+    for options in ({"blend": "linear"}, {"alpha": 0.5}):
         model, X, _, few = fitted("sparse")
         before = model.blend_
         model.set_params(**options).update(X[500:], few[500:])
@@ -199,7 +199,7 @@ def test_names_of_features_stay():
 
 
 def test_a_learnt_bandwidth_is_learnt_again():
-    model, X, _, few = fitted(prior=None, bandwidth="learn")
+    model, X, _, few = fitted(blend=None, bandwidth="learn")
     before = model.operator_.bandwidth
     model.update(X[500:], few[500:])
     twin = bvdt.TransitionOperator(model.operator_.lifted, model.operator_.tree, bandwidth="learn")
@@ -236,7 +236,7 @@ def test_a_model_needs_to_be_fitted():
 
 
 @pytest.mark.slow
-def test_news_that_come_later_are_labelled_as_by_a_refit(data_folder):
+def test_news_that_come_later_are_labeled_as_by_a_refit(data_folder):
     with np.load(data_folder / "bbc.npz") as file:
         arrays = file["data"].astype(float), file["indices"].astype(np.int32), file["indptr"]
         X, y = sparse.csr_array(arrays, shape=tuple(file["shape"])), file["labels"]

@@ -20,7 +20,7 @@ from bvdt.experiments.accuracy import Mean, half_width, means, paired
 from bvdt.experiments.config import PANELS, TITLES
 from bvdt.experiments.growth import MODEL, Exponent, exponents, fastest
 from bvdt.experiments.methods import METHODS, predict
-from bvdt.experiments.propagation import draw_labelled, one_vs_all, settled
+from bvdt.experiments.propagation import draw_labeled, one_vs_all, settled
 from bvdt.experiments.run import PARTS
 from bvdt.experiments.sensitivity import prepared
 
@@ -42,7 +42,7 @@ TINY = replace(
     repeats=2,
     drawing_points=12,
 )
-RESULTS = {"data", "method", "share", "trial", "labelled", "accuracy"}
+RESULTS = {"data", "method", "share", "trial", "labeled", "accuracy"}
 
 
 def save(folder: Path, names: tuple[str, ...], n: int = 120) -> Path:
@@ -175,12 +175,12 @@ def test_paired_differences_are_taken_within_trials() -> None:
 
 def test_every_class_has_a_label_and_something_is_left() -> None:
     y = np.array([0] * 195 + [1] * 3 + [2] * 2)
-    known = draw_labelled(y, 0.01, np.random.default_rng(0))
+    known = draw_labeled(y, 0.01, np.random.default_rng(0))
     assert set(y[known]) == {0, 1, 2}
     assert known.sum() <= 2 + 2
-    assert draw_labelled(y, 1.0, np.random.default_rng(0)).sum() == 199
+    assert draw_labeled(y, 1.0, np.random.default_rng(0)).sum() == 199
     with pytest.raises(ValueError, match="leave none to predict"):
-        draw_labelled(np.arange(3), 0.3, np.random.default_rng(0))
+        draw_labeled(np.arange(3), 0.3, np.random.default_rng(0))
 
 
 def test_early_end_gives_what_all_iterations_give() -> None:
@@ -204,7 +204,7 @@ def test_one_vs_all_takes_the_largest_and_the_most_frequent_where_nothing_reache
 @pytest.mark.parametrize("method", list(METHODS))
 def test_every_method_labels_easy_documents(method: str) -> None:
     corpus = make_documents(150, n_classes=2, n_terms=100, length=80, difficulty=0.2, random_state=0)
-    known = draw_labelled(corpus.labels, 0.5, np.random.default_rng(0))
+    known = draw_labeled(corpus.labels, 0.5, np.random.default_rng(0))
     (predicted,) = predict(method, corpus.counts, corpus.labels, [known], FULL, [0])
     assert (predicted == corpus.labels)[~known].mean() > 0.7
 

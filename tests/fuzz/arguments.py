@@ -85,7 +85,7 @@ DATA = (
 def _operators() -> tuple[Any, Any]:
     X = _data("plain")
     one = bvdt.transition_matrix(X, random_state=0)
-    return one, bvdt.transition_matrix(X, n_trees=2, near=3, random_state=0)
+    return one, bvdt.transition_matrix(X, n_trees=2, n_neighbors=3, random_state=0)
 
 
 def _build(call: Call) -> None:
@@ -187,9 +187,9 @@ PARAMETERS: dict[str, tuple[Callable[[Call], None], dict[str, st.SearchStrategy[
             "bandwidth": values,
             "smoothing": values,
             "tree": values,
-            "blocks": values,
+            "n_blocks": values,
             "n_trees": st.one_of(st.integers(-2, 4), st.sampled_from(ODD)),
-            "near": values,
+            "n_neighbors": values,
             "weights": values,
             "random_state": values,
             "n_jobs": values,
@@ -200,17 +200,17 @@ PARAMETERS: dict[str, tuple[Callable[[Call], None], dict[str, st.SearchStrategy[
         {
             "divergence": st.sampled_from(NAMES[:7]),
             "alpha": values,
-            "mode": values,
-            "n_iter": st.one_of(small, st.sampled_from(ODD)),
+            "method": values,
+            "max_iter": st.one_of(small, st.sampled_from(ODD)),
             "tol": values,
             "bandwidth": values,
-            "prior": values,
-            "near": values,
+            "blend": values,
+            "n_neighbors": values,
             "random_state": values,
         },
     ),
     "row": (_method("row"), {"i": values}),
-    "refine": (_method("refine"), {"blocks": values}),
+    "refine": (_method("refine"), {"n_blocks": values}),
     "quality": (_method("quality"), {"n_rows": values, "random_state": values}),
     "astype": (_method("astype"), {"dtype": values}),
     "add_trees": (_method("add_trees"), {"n_trees": st.one_of(st.integers(-2, 3), st.sampled_from(ODD))}),
@@ -221,9 +221,9 @@ PARAMETERS: dict[str, tuple[Callable[[Call], None], dict[str, st.SearchStrategy[
     "BlockPartition": (_partition, {}),
     "linkage": (_linkage, {}),
     "pagerank": (_pagerank, {"alpha": values, "tol": values}),
-    "propagate_labels": (_labels, {"alpha": values, "mode": values}),
+    "propagate_labels": (_labels, {"alpha": values, "method": values}),
 }
-_REQUIRED = {"row": ("i",), "refine": ("blocks",), "astype": ("dtype",), "add_trees": ("n_trees",)}
+_REQUIRED = {"row": ("i",), "refine": ("n_blocks",), "astype": ("dtype",), "add_trees": ("n_trees",)}
 
 
 def _arguments(function: str) -> st.SearchStrategy[dict[str, Any]]:

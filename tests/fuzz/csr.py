@@ -17,7 +17,7 @@ from fuzz.engine import Target
 from fuzz.walks import check_rows, check_walk, may_refuse
 
 DIVERGENCES = ("squared_euclidean", "gid", "kl", "logistic", "itakura_saito")
-CALLS = ("build", "near", "anchor", "exact", "extend", "nearest", "fit", "predict")
+CALLS = ("build", "n_neighbors", "anchor", "exact", "extend", "nearest", "fit", "predict")
 PARTS = ("data", "indices", "indptr")
 
 
@@ -89,7 +89,7 @@ def attempt(recipe: Broken, folder: Path) -> None:
             fitted = bvdt.LabelPropagation(divergence, random_state=0).fit(X, np.arange(n_points) % 2)
             check_rows(fitted.label_distributions_, "the labels")
             return
-        options = {"near": {"near": 2}, "anchor": {"tree": "anchor"}}.get(recipe.call, {})
+        options = {"n_neighbors": {"n_neighbors": 2}, "anchor": {"tree": "anchor"}}.get(recipe.call, {})
         op = bvdt.transition_matrix(X, divergence, **made, **options)
     check_walk(op)
 

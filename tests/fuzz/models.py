@@ -60,7 +60,7 @@ def _operator(kind: str) -> Any:
         return bvdt.transition_matrix(_points(), divergences.Mahalanobis(covariance=cov), random_state=0)
     X = _sparse_points() if "sparse" in kind else _points()
     divergence = "squared_euclidean" if "plain" in kind else "gid"
-    options = {"n_trees": 2, "near": 4} if "forest" in kind else {}
+    options = {"n_trees": 2, "n_neighbors": 4} if "forest" in kind else {}
     op = bvdt.transition_matrix(X, divergence, random_state=0, **options)
     op = op.refine(op.n_blocks + 50) if "refined" in kind else op
     return op.astype(np.float32) if "single" in kind else op
@@ -77,7 +77,7 @@ def _save_documents(path: Path, prior: str | None) -> None:
     documents = _texts()
     features, X = learn_features(documents)
     labels = np.where(np.arange(N) < 20, np.arange(N) % 2, -1)
-    fitted = bvdt.LabelPropagation("squared_euclidean", random_state=0, prior=prior).fit(X, labels)
+    fitted = bvdt.LabelPropagation("squared_euclidean", random_state=0, blend=prior).fit(X, labels)
     save_model(path, Model(features, fitted, ["food", "cars"]))
 
 
@@ -89,7 +89,7 @@ KINDS = (
     "forest sparse refined",
     "mahalanobis",
     "documents",
-    "documents with a prior",
+    "documents with a blend",
 )
 
 
@@ -99,7 +99,7 @@ def sound(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "sound.bvdt"
         if kind.startswith("documents"):
-            _save_documents(path, "linear" if "prior" in kind else None)
+            _save_documents(path, "linear" if "blend" in kind else None)
         else:
             _operator(kind).save(path)
         with np.load(path) as stored:

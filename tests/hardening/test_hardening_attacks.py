@@ -56,7 +56,7 @@ def test_forked_children_after_use():
         import numpy as np, bvdt
         warnings.simplefilter("ignore")
         X = np.random.default_rng(0).normal(size=(3000, 5))
-        op = bvdt.transition_matrix(X, "squared_euclidean", near=5, n_jobs=2, random_state=0)
+        op = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=5, n_jobs=2, random_state=0)
         V = np.random.default_rng(1).random((3000, 64))
         expected = op @ V
 
@@ -83,10 +83,10 @@ LONG_CALLS = {
     "toarray": "op.toarray()",
     "exact": 'bvdt.exact_transition_matrix(X, "squared_euclidean")',
     "extend": "op.extend(np.random.default_rng(1).normal(size=(20 * n, 5)))",
-    "build": 'bvdt.transition_matrix(np.repeat(X, 40, axis=0), "squared_euclidean", near=30, n_trees=4)',
-    "near sparse": 'bvdt.transition_matrix(thin, "gid", near=30)',
+    "build": 'bvdt.transition_matrix(np.repeat(X, 40, axis=0), "cosine", n_neighbors=30, n_trees=4)',
+    "near sparse": 'bvdt.transition_matrix(thin, "gid", n_neighbors=30)',
     "anchor": 'bvdt.transition_matrix(np.repeat(X, 8, axis=0), "squared_euclidean", tree="anchor")',
-    "fit": 'bvdt.LabelPropagation("gid", prior="linear", random_state=0).fit(thin, y)',
+    "fit": 'bvdt.LabelPropagation("gid", blend="linear", random_state=0).fit(thin, y)',
 }
 INTERRUPTED = """
     import signal, sys, time

@@ -27,14 +27,14 @@ def broken_csr(indptr=None, indices=None, n=40, d=6):
 
 @pytest.mark.parametrize("divergence", ["squared_euclidean", "gid", "itakura_saito"])
 @pytest.mark.parametrize("as_sparse", [False, True])
-@pytest.mark.parametrize("near", [0, 5])
-def test_changing_the_data_afterwards_changes_no_operator(divergence, as_sparse, near):
+@pytest.mark.parametrize("n_neighbors", [0, 5])
+def test_changing_the_data_afterwards_changes_no_operator(divergence, as_sparse, n_neighbors):
     X = np.random.default_rng(0).gamma(1.0, size=(60, 8)) + 0.01
     if as_sparse:
         if divergence == "itakura_saito":
             pytest.skip("zeros are outside its domain")
         X = sparse.csr_array(X * (np.arange(8) % 2))
-    op = bvdt.transition_matrix(X, divergence, near=near, random_state=0)
+    op = bvdt.transition_matrix(X, divergence, n_neighbors=n_neighbors, random_state=0)
     points = op.lifted.X.toarray() if as_sparse else op.lifted.X.copy()
     row, extended = op.row(3), op.extend(X[:4]).toarray()
     query = X[:4].copy()
@@ -60,10 +60,10 @@ def test_masked_arrays_are_refused_where_something_is_masked():
 
 
 @pytest.mark.parametrize("bandwidth", [1e-320, 5e-324, 1e-280, 1e-130, 1e300])
-@pytest.mark.parametrize("near", [0, 4])
-def test_any_bandwidth_that_is_accepted_gives_finite_figures(bandwidth, near):
+@pytest.mark.parametrize("n_neighbors", [0, 4])
+def test_any_bandwidth_that_is_accepted_gives_finite_figures(bandwidth, n_neighbors):
     X = np.random.default_rng(0).normal(size=(50, 3))
-    options = {"bandwidth": bandwidth, "near": near, "random_state": 0}
+    options = {"bandwidth": bandwidth, "n_neighbors": n_neighbors, "random_state": 0}
     if bandwidth < 1e-140:
         with pytest.raises(ValueError, match="bandwidth needs at least"):
             bvdt.transition_matrix(X, "squared_euclidean", **options)
@@ -89,7 +89,7 @@ BROKEN = {
 
 
 CALLS = {
-    "fit": lambda X: bvdt.transition_matrix(X, "squared_euclidean", near=3),
+    "fit": lambda X: bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=3),
     "extend": lambda X: bvdt.transition_matrix(broken_csr(), "squared_euclidean").extend(X),
     "exact": lambda X: bvdt.exact_transition_matrix(X, "squared_euclidean"),
     "estimator": lambda X: bvdt.LabelPropagation("squared_euclidean").fit(X, [0, 1] * 20),

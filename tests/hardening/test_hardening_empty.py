@@ -53,8 +53,8 @@ def test_a_new_empty_row_is_far_from_all(corpus, as_sparse):
         assert_allclose(d, 1.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("prior", [None, "auto"])
-def test_labels_of_the_others_stay(corpus, prior):
+@pytest.mark.parametrize("blend", [None, "auto"])
+def test_labels_of_the_others_stay(corpus, blend):
     X, y = corpus
     labels = np.full(600, -1)
     for k in range(3):
@@ -63,14 +63,14 @@ def test_labels_of_the_others_stay(corpus, prior):
     for share in (0.0, 0.01, 0.05, 0.2):
         data = with_empty(X, share)
         few = np.append(labels, np.full(data.shape[0] - 600, -1))
-        model = bvdt.LabelPropagation(**(DEFAULTS | {"prior": prior}), random_state=0).fit(data, few)
+        model = bvdt.LabelPropagation(**(DEFAULTS | {"blend": blend}), random_state=0).fit(data, few)
         shares.append(np.mean(model.transduction_[:600] == y))
     assert np.ptp(shares) <= 0.01  # six documents
 
 
 def test_a_file_keeps_the_coordinate(corpus, tmp_path):
     X = with_empty(corpus[0], 0.01)
-    op = bvdt.transition_matrix(X, "cosine", near=5, random_state=0)
+    op = bvdt.transition_matrix(X, "cosine", n_neighbors=5, random_state=0)
     op.save(tmp_path / "walk.npz")
     again = bvdt.load(tmp_path / "walk.npz")
     new = with_empty(corpus[0][:3], 1)
@@ -82,7 +82,7 @@ def test_parts_of_a_dask_array_agree_on_it(corpus):
     X = np.vstack([corpus[0].toarray(), np.zeros((30, corpus[0].shape[1]))])
     parts = da.from_array(X, chunks=(100, -1))
     op = bvdt.dask.transition_matrix(
-        parts, "cosine", near=5, memory_limit="1GiB", shard_points=200, random_state=0
+        parts, "cosine", n_neighbors=5, memory_limit="1GiB", shard_points=200, random_state=0
     )
     product = np.asarray(op @ np.eye(630)[:, :600])
     assert product[600:].max() < 0.2  # empty rows lead to each other

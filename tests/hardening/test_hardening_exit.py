@@ -16,7 +16,7 @@ started = threading.Barrier(4)
 def work():
     started.wait()
     while True:
-        op = bvdt.transition_matrix(X, "squared_euclidean", near=5, random_state=0)
+        op = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=5, random_state=0)
         op @ X
         bvdt.NearestNeighbors(5).fit(X).kneighbors(X[:100])
 

@@ -27,7 +27,9 @@ ENDS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ENDS)
-@pytest.mark.parametrize("options", [{}, {"bandwidth": "learn"}, {"near": 3}, {"tree": "anchor"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"bandwidth": "learn"}, {"n_neighbors": 3}, {"tree": "anchor"}], ids=str
+)
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_numbers_at_the_ends_of_their_range(case, options, as_sparse):
     X, divergence = ENDS[case]

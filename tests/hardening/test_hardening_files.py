@@ -23,7 +23,7 @@ def saved(path, kind):
     if "sparse" in kind:
         X = sparse.csr_array(X * (np.random.default_rng(1).random(X.shape) < 0.5))
     divergence = "squared_euclidean" if "plain" in kind else "gid"
-    options = {"n_trees": 2, "near": 4} if "forest" in kind else {}
+    options = {"n_trees": 2, "n_neighbors": 4} if "forest" in kind else {}
     op = bvdt.transition_matrix(X, divergence, random_state=0, **options)
     op = op.refine(op.n_blocks + 50) if "refined" in kind else op
     op.save(path)
@@ -58,13 +58,13 @@ EDITS = {
     "share above 1": ("near_share", lambda a: np.asarray(1.5)),
     "share below 0": ("near_share", lambda a: np.asarray(-0.1)),
     "share no number": ("near_share", lambda a: np.asarray(np.nan)),
-    "own neighbour": ("near_indices", lambda a: changed(a, (3, 0), 3)),
-    "neighbour not there": ("near_indices", lambda a: changed(a, (3, 0), N)),
+    "own neighbor": ("near_indices", lambda a: changed(a, (3, 0), 3)),
+    "neighbor not there": ("near_indices", lambda a: changed(a, (3, 0), N)),
     "hole in the list": ("near_indices", lambda a: changed(a, (3, 0), -1)),
-    "neighbour at NaN": ("near_divergences", lambda a: changed(a, (3, 0), np.nan)),
-    "neighbour at inf": ("near_divergences", lambda a: changed(a, (3, 0), np.inf)),
-    "neighbour below 0": ("near_divergences", lambda a: changed(a, (3, 0), -1.0)),
-    "floats as neighbours": ("near_indices", lambda a: a.astype(float)),
+    "neighbor at NaN": ("near_divergences", lambda a: changed(a, (3, 0), np.nan)),
+    "neighbor at inf": ("near_divergences", lambda a: changed(a, (3, 0), np.inf)),
+    "neighbor below 0": ("near_divergences", lambda a: changed(a, (3, 0), -1.0)),
+    "floats as neighbors": ("near_indices", lambda a: a.astype(float)),
     "block at NaN": ("mean_divergence", lambda a: changed(a, 5, np.nan)),
     "block below 0": ("mean_divergence", lambda a: changed(a, 5, -1.0)),
     "block at inf": ("mean_divergence", lambda a: changed(a, 5, np.inf)),

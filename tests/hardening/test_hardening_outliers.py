@@ -25,8 +25,8 @@ def two_classes(divergence, n_points, n_features, rng, as_sparse=False):
         counts = rng.poisson(0.8 * n_features * (rate / rate.sum(axis=1, keepdims=True))[y])
         counts[:, 0] += 1
         return counts.astype(float), y
-    centre = rng.normal(size=(2, n_features))
-    X = rng.normal(size=(n_points, n_features)) + (centre * 4 / np.linalg.norm(centre[0] - centre[1]))[y]
+    center = rng.normal(size=(2, n_features))
+    X = rng.normal(size=(n_points, n_features)) + (center * 4 / np.linalg.norm(center[0] - center[1]))[y]
     return (X if divergence in TRANSLATED else np.exp(X / 2)), y
 
 
@@ -40,7 +40,7 @@ def far_rows(X, count, distance, kind, rng, translated):
     return away + rng.normal(size=(count, X.shape[1]))
 
 
-def neighbours(X, divergence, as_sparse, seed=0, recall=None):
+def neighbors(X, divergence, as_sparse, seed=0, recall=None):
     lifted = lift(sparse.csr_array(X) if as_sparse else X, divergence)
     return NearField.of(lifted, K, np.random.default_rng(seed), recall=recall).indices
 
@@ -49,7 +49,7 @@ def overlap(found, wanted):
     return np.mean([len(set(a) & set(b)) / K for a, b in zip(found, wanted, strict=True)])
 
 
-def true_neighbours(X, divergence, as_sparse, rows):
+def true_neighbors(X, divergence, as_sparse, rows):
     lifted = lift(sparse.csr_array(X) if as_sparse else X, divergence)
     d = lifted.divergences(rows, slice(None))
     d[np.arange(len(rows)), rows] = np.inf
@@ -57,7 +57,7 @@ def true_neighbours(X, divergence, as_sparse, rows):
 
 
 def accuracy(X, y, divergence, as_sparse, **options):
-    """Of the first len(y) rows, one in forty labelled."""
+    """Of the first len(y) rows, one in forty labeled."""
     labels = np.full(len(X), -1)
     labels[: len(y) : 40] = y[::40]
     model = bvdt.LabelPropagation(divergence, random_state=0, **options)
@@ -92,11 +92,11 @@ def test_far_rows_change_nothing_for_the_others(
     translated = divergence in TRANSLATED and not as_sparse
     Z = np.concatenate([X, far_rows(X, count, 10.0**exponent, kind, rng, translated)])
     rows = rng.choice(n_points, 200, replace=False)
-    wanted = true_neighbours(X, divergence, as_sparse, rows)
-    # Chunks cut at random cost sparse data a few neighbours at their borders: the mean over seeds counts.
+    wanted = true_neighbors(X, divergence, as_sparse, rows)
+    # Chunks cut at random cost sparse data a few neighbors at their borders: the mean over seeds counts.
     seeds = range(4) if as_sparse and n_points > 2000 else range(1)
     found = [
-        [overlap(neighbours(data, divergence, as_sparse, s)[rows], wanted) for s in seeds] for data in (X, Z)
+        [overlap(neighbors(data, divergence, as_sparse, s)[rows], wanted) for s in seeds] for data in (X, Z)
     ]
     error = np.sqrt(np.var(found, axis=1, ddof=1).sum() / len(seeds)) if len(seeds) > 1 else 0.0
     assert np.mean(found[1]) + 2 * error > np.mean(found[0]) - 0.01
@@ -106,7 +106,7 @@ def test_far_rows_change_nothing_for_the_others(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("value", [-999_999.0, 1e3, 1e12])
-@pytest.mark.parametrize("options", [{}, {"near": 0}, {"near": 0, "mode": "walk"}])
+@pytest.mark.parametrize("options", [{}, {"n_neighbors": 0}, {"n_neighbors": 0, "method": "walk"}])
 def test_one_far_row_leaves_the_labels(value, options):
     X, y = two_classes("squared_euclidean", 2000, 5, np.random.default_rng(0))
     Z = np.concatenate([X, np.full((1, 5), value)])
@@ -114,32 +114,34 @@ def test_one_far_row_leaves_the_labels(value, options):
     assert abs(after - before) < 0.01
 
 
-def test_one_far_row_leaves_the_neighbours_of_a_large_dense_set():
+def test_one_far_row_leaves_the_neighbors_of_a_large_dense_set():
     X = np.random.default_rng(0).normal(size=(4001, 5))
     X[-1] = -999_999
     rows = np.arange(0, 4000, 20)
     assert (
         overlap(
-            neighbours(X, "squared_euclidean", False)[rows],
-            true_neighbours(X, "squared_euclidean", False, rows),
+            neighbors(X, "squared_euclidean", False)[rows],
+            true_neighbors(X, "squared_euclidean", False, rows),
         )
         > 0.99
     )
 
 
 def three_clusters(n_points, n_features, seed):
-    """Clusters of deviation 0.3 around centres 3 apart, their classes, and three labels of each."""
+    """Clusters of deviation 0.3 around centers 3 apart, their classes, and three labels of each."""
     rng = np.random.default_rng(seed)
-    centres = np.eye(3, n_features) * 3 / np.sqrt(2)
+    centers = np.eye(3, n_features) * 3 / np.sqrt(2)
     y = np.arange(n_points) % 3
     labels = np.full(n_points, -1)
     labels[:9] = y[:9]
-    return centres[y] + 0.3 * rng.normal(size=(n_points, n_features)), y, labels, rng
+    return centers[y] + 0.3 * rng.normal(size=(n_points, n_features)), y, labels, rng
 
 
 @pytest.mark.parametrize("n_far", [2, 20])
 @pytest.mark.parametrize("distance", [20.0, 1e6])
-@pytest.mark.parametrize("options", [{"near": 0}, {"near": 10}, {"near": 0, "n_trees": 3}])
+@pytest.mark.parametrize(
+    "options", [{"n_neighbors": 0}, {"n_neighbors": 10}, {"n_neighbors": 0, "n_trees": 3}]
+)
 def test_a_few_far_rows_leave_clusters_and_labels(n_far, distance, options):
     X, y, labels, rng = three_clusters(300 if n_far < 20 else 900, 50, n_far)
     away = rng.normal(size=(n_far, 50))
@@ -154,16 +156,18 @@ def test_a_few_far_rows_leave_clusters_and_labels(n_far, distance, options):
     assert adjusted_rand_score(y, clusters[: len(y)]) == 1.0
     assert np.isfinite(embedding).all()
     for mode in ("spread", "walk", "poisson", "poisson_mbo"):
-        model = bvdt.LabelPropagation("squared_euclidean", mode=mode, prior=None).fit(None, few, operator=op)
+        model = bvdt.LabelPropagation("squared_euclidean", method=mode, blend=None).fit(
+            None, few, operator=op
+        )
         assert np.mean(model.transduction_[: len(y)] == y) >= 0.99, mode
 
 
-def test_an_isolated_point_is_labelled_by_its_own_row():
+def test_an_isolated_point_is_labeled_by_its_own_row():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(300, 3)), rng.normal(size=(300, 3)) + 8, [[1e4, 1e4, 1e4]]])
     labels = np.full(601, -1)
     labels[:3], labels[300:303] = 0, 1
-    model = bvdt.LabelPropagation("squared_euclidean", near=0, random_state=0).fit(X, labels)
+    model = bvdt.LabelPropagation("squared_euclidean", n_neighbors=0, random_state=0).fit(X, labels)
     assert np.isfinite(model.label_distributions_).all()
     np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
     assert 600 in model.operator_.symmetrized().isolated
@@ -221,7 +225,7 @@ def test_copies_of_all_points_leave_the_auto_bandwidth(copies, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("offset", [0.0, 1e2, 1e4, 1e6])
 @pytest.mark.parametrize("beside", [False, True])
-def test_sparse_data_far_from_the_origin_keep_their_neighbours(offset, beside):
+def test_sparse_data_far_from_the_origin_keep_their_neighbors(offset, beside):
     rng = np.random.default_rng(0)
     Y = rng.normal(size=(1500, 20))
     thin = 3 * sparse.random(1500, 300, 0.03, format="csr", random_state=0).toarray()
@@ -230,14 +234,14 @@ def test_sparse_data_far_from_the_origin_keep_their_neighbours(offset, beside):
     square = ((near_origin[:100, None] - near_origin[None]) ** 2).sum(axis=2)
     square[np.arange(100), np.arange(100)] = np.inf
     wanted = np.argsort(square, axis=1)[:, :K]
-    assert overlap(neighbours(far, "squared_euclidean", True)[:100], wanted) > 0.95
+    assert overlap(neighbors(far, "squared_euclidean", True)[:100], wanted) > 0.95
 
 
 @pytest.mark.parametrize("offset", [1e3, 1e6])
-def test_gid_far_from_the_origin_keeps_its_neighbours(offset):
+def test_gid_far_from_the_origin_keeps_its_neighbors(offset):
     Y = np.random.default_rng(0).normal(size=(600, 20))
-    found = true_neighbours(Y + offset, "gid", False, np.arange(100))
-    wanted = true_neighbours(Y, "squared_euclidean", False, np.arange(100))  # to which gid tends
+    found = true_neighbors(Y + offset, "gid", False, np.arange(100))
+    wanted = true_neighbors(Y, "squared_euclidean", False, np.arange(100))  # to which gid tends
     assert overlap(found, wanted) > 0.95
 
 

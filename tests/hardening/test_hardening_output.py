@@ -126,7 +126,7 @@ def _spread_out(X, width, rng):
 
 
 @pytest.mark.parametrize("divergence", ["squared_euclidean", "gid"])
-@pytest.mark.parametrize("options", [{}, {"near": 3}, {"tree": "anchor"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"n_neighbors": 3}, {"tree": "anchor"}], ids=str)
 def test_unused_columns_cost_nothing(divergence, options, tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 0.1 * memory.GIB)
     rng = np.random.default_rng(0)
@@ -147,7 +147,7 @@ def test_unused_columns_cost_nothing(divergence, options, tmp_path, monkeypatch)
     new_wide = sparse.csr_array((new.data, places[new.indices], new.indptr), shape=(6, 2**31 - 1))
     for other in (wide, loaded):
         np.testing.assert_array_equal(other.extend(new_wide).toarray(), op.extend(new).toarray())
-    # An entry where no fitted point has one leaves the neighbours, moves the point away, and is no twin.
+    # An entry where no fitted point has one leaves the neighbors, moves the point away, and is no twin.
     free = np.setdiff1d(np.arange(100), places)[:2]
     extra = sparse.csr_array(([2.0, 3.0], ([0, 0], free)), shape=new_wide.shape)
     divergences, divergences_wide = op.nearest(new, 5)[1], loaded.nearest(new_wide + extra, 5)[1]
@@ -227,7 +227,7 @@ def test_little_memory_is_an_error_not_an_abort():
         for more in (60, 100, 150, 250, 400):
             resource.setrlimit(resource.RLIMIT_AS, (L + more * 2**20, resource.RLIM_INFINITY))
             try:
-                bvdt.transition_matrix(X, "squared_euclidean", near=5, n_jobs=2)
+                bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=5, n_jobs=2)
             except MemoryError as error:
                 print("refused", str(error)[:60])
             else:

@@ -48,7 +48,7 @@ def labels(n):
 
 
 def walk(X, Q, folder):
-    op = bvdt.transition_matrix(X, METRIC, near=3, n_trees=2, random_state=0)
+    op = bvdt.transition_matrix(X, METRIC, n_neighbors=3, n_trees=2, random_state=0)
     blocks = bvdt.transition_matrix(X, METRIC, random_state=0)
 
     def results():
@@ -81,7 +81,9 @@ def queries(X, Q, _):
 
 def labeled(prior):
     def make(X, Q, _):
-        walk = bvdt.LabelPropagation(METRIC, near=5, random_state=0, prior=prior).fit(X, labels(X.shape[0]))
+        walk = bvdt.LabelPropagation(METRIC, n_neighbors=5, random_state=0, blend=prior).fit(
+            X, labels(X.shape[0])
+        )
 
         def results():
             yield walk.predict_proba(Q)
@@ -145,9 +147,11 @@ def test_nor_does_one_of_64_mib(fitted, tmp_path):
 
 def test_a_refit_sees_what_was_changed():
     X, y = points(N, 4), labels(N)
-    walk = bvdt.LabelPropagation(METRIC, near=5, random_state=0, prior="linear").fit(X, y)
+    walk = bvdt.LabelPropagation(METRIC, n_neighbors=5, random_state=0, blend="linear").fit(X, y)
     op = walk.operator_
     X[:] = X[::-1].copy()
     again = walk.fit(X, y, operator=op).predict_proba(X)
-    fresh = bvdt.LabelPropagation(METRIC, near=5, random_state=0, prior="linear").fit(X, y, operator=op)
+    fresh = bvdt.LabelPropagation(METRIC, n_neighbors=5, random_state=0, blend="linear").fit(
+        X, y, operator=op
+    )
     assert_array_equal(again, fresh.predict_proba(X))

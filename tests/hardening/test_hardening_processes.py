@@ -41,7 +41,7 @@ def test_no_more_threads_than_cores(monkeypatch):
         """
         import numpy as np, bvdt
         X = np.random.default_rng(0).normal(size=(3000, 4))
-        op = bvdt.transition_matrix(X, "squared_euclidean", near=5, n_jobs=200_000)
+        op = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=5, n_jobs=200_000)
         print(op.matmat(np.ones((3000, 64))).std() < 1e-9)
         """
     )
@@ -75,7 +75,7 @@ def test_forked_children_multiply_and_fit(n_jobs):
         import numpy as np, bvdt
         warnings.simplefilter("ignore")
         X = np.random.default_rng(0).normal(size=(5000, 5))
-        op = bvdt.transition_matrix(X, "squared_euclidean", near=5, n_jobs={n_jobs}, random_state=0)
+        op = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=5, n_jobs={n_jobs}, random_state=0)
         V = np.random.default_rng(1).random((5000, 40))
         expected = op @ V  # on all threads
 

@@ -25,13 +25,15 @@ def fitted_objects(X):
     y = np.full(len(X), -1)
     y[:60] = np.arange(60) % 3
     few = X[:400]
-    walk = bvdt.LabelPropagation(METRIC, near=6, random_state=0)
+    walk = bvdt.LabelPropagation(METRIC, n_neighbors=6, random_state=0)
     return {
         "nearest": bvdt.NearestNeighbors(5, random_state=0).fit(X),
-        "op": bvdt.transition_matrix(X, METRIC, near=5, n_trees=2, random_state=0),
+        "op": bvdt.transition_matrix(X, METRIC, n_neighbors=5, n_trees=2, random_state=0),
         "tree": bvdt.transition_matrix(X, METRIC, random_state=0),
         "walk": walk.fit(few, y[:400]),
-        "blend": bvdt.LabelPropagation(METRIC, near=6, random_state=0, prior="linear").fit(few, y[:400]),
+        "blend": bvdt.LabelPropagation(METRIC, n_neighbors=6, random_state=0, blend="linear").fit(
+            few, y[:400]
+        ),
         "embedding": bvdt.SpectralEmbedding(2, divergence=METRIC, random_state=0).fit(few),
         "clusters": bvdt.SpectralClustering(3, divergence=METRIC, random_state=0).fit(few),
         "map": bvdt.Map(divergence=METRIC, random_state=0).fit(few),

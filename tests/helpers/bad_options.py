@@ -93,12 +93,14 @@ OPTIONS: dict[str, Case] = {
     "model and a model to be saved": of_model(
         model, "unless --labels adds some; leave out --save", "--save", "n"
     ),
-    "model, labels and settings": of_model(model, "leave out --near", "--labels", "topic", "--near", 3),
+    "model, labels and settings": of_model(
+        model, "leave out --neighbors", "--labels", "topic", "--neighbors", 3
+    ),
     "model and labels in no column": of_model(model, 'no column "topics"', "--labels", "topics"),
-    "model and settings": of_model(model, "leave out --near", "--near", 3),
+    "model and settings": of_model(model, "leave out --neighbors", "--neighbors", 3),
     **{
         f"model and {option} 0": of_model(model, f"leave out {option}", option, 0)
-        for option in ("--near", "--alpha", "--holdout", "--suggest")
+        for option in ("--neighbors", "--alpha", "--holdout", "--suggest")
     },
     "model of texts on a matrix": (
         lambda f: ["propagate", docs_matrix(f, ".npz"), "--model", model(f)],
@@ -124,7 +126,7 @@ OPTIONS: dict[str, Case] = {
     ),
     "bandwidth 0": on_docs("needs auto, learn or a number above 0; got '0'", "--bandwidth", "0"),
     "bandwidth in words": on_docs("needs auto, learn or a number", "--bandwidth", "wide"),
-    "near below 0": on_docs("needs an integer ≥ 0; got '-1'", "--near", "-1"),
+    "near below 0": on_docs("needs an integer ≥ 0; got '-1'", "--neighbors", "-1"),
     "no tree": on_docs("needs an integer ≥ 1; got '0'", "--trees", "0"),
     "half a tree": on_docs("needs an integer ≥ 1; got '1.5'", "--trees", "1.5"),
     "alpha above 1": on_docs("needs auto or a number from 0 to 1; got '2'", "--alpha", "2"),

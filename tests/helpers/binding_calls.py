@@ -10,7 +10,7 @@ import numpy as np
 from bvdt import _core
 from helpers.engine_cases import random_lifted, random_partition, random_tree
 
-N, D, K = 12, 4, 3  # points, features, neighbours
+N, D, K = 12, 4, 3  # points, features, neighbors
 NODES = 2 * N - 1
 Arguments = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: a small labelled corpus in every format, and a runner."""
+"""What the tests of the command line share: a small labeled corpus in every format, and a runner."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def counts() -> sparse.csr_array:
 def points() -> np.ndarray:
     """Three groups of points in four dimensions, one column in another unit."""
     _, _, truth = corpus()
-    centres = 6 * np.eye(4)[[list(WORDS).index(name) for name in truth]]
-    return (np.random.default_rng(1).normal(size=(N, 4)) + centres) * [1, 1, 1, 1000]
+    centers = 6 * np.eye(4)[[list(WORDS).index(name) for name in truth]]
+    return (np.random.default_rng(1).normal(size=(N, 4)) + centers) * [1, 1, 1, 1000]
 
 
 def write_csv(path: Path, columns: dict[str, list], delimiter: str = ",") -> Path:
@@ -87,7 +87,7 @@ def docs_parquet(folder: Path) -> Path:
 def docs_folder(folder: Path) -> Path:
     ids, texts, truth = corpus()
     for name, text, label in zip(ids, texts, few(truth), strict=True):
-        parent = folder / "docs" / (label or "unlabelled")
+        parent = folder / "docs" / (label or "unlabeled")
         parent.mkdir(parents=True, exist_ok=True)
         (parent / f"{name}.txt").write_text(text)
     return folder / "docs"

@@ -1,4 +1,4 @@
-"""Neighbour lists of points that others have joined."""
+"""Neighbor lists of points that others have joined."""
 
 import numpy as np
 import pytest

@@ -123,7 +123,7 @@ def test_directions_of_many_columns_are_orthonormal_and_lead(rank):
     X = images(2000, 400)[:, :rank] @ rng.normal(size=(rank, 400))
     found = principal(lift(X, "squared_euclidean"), 0).leading(min(rank, 60))
     assert_allclose(found.directions.T @ found.directions, np.eye(min(rank, 60)), atol=1e-9)
-    centred = X - X.mean(axis=0)
-    exact = np.linalg.svd(centred, full_matrices=False)[2][:20].T
-    kept, best = (np.square(centred @ part).sum() for part in (found.directions[:, :20], exact))
+    centered = X - X.mean(axis=0)
+    exact = np.linalg.svd(centered, full_matrices=False)[2][:20].T
+    kept, best = (np.square(centered @ part).sum() for part in (found.directions[:, :20], exact))
     assert kept > 0.999 * best

@@ -15,7 +15,7 @@ def test_exact_lists_hit_everything():
     assert 0.9 < reached.low < 1
 
 
-def test_a_neighbour_as_near_as_the_last_true_one_counts():
+def test_a_neighbor_as_near_as_the_last_true_one_counts():
     exact = np.array([[1.0, 2.0, 2.0]])
     assert count_hits(np.array([[1.0, 2.0, 2.0]]), exact) == 3
     assert count_hits(np.array([[1.0, 2.0, np.inf]]), exact) == 2

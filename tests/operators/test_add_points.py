@@ -11,9 +11,9 @@ from helpers.engine_cases import DIVERGENCES, random_data
 
 FORMS = {
     "one tree": {},
-    "near": {"near": 4},
-    "forest": {"near": 4, "n_trees": 3, "weights": "bound"},
-    "refined": {"blocks": 500},
+    "n_neighbors": {"n_neighbors": 4},
+    "forest": {"n_neighbors": 4, "n_trees": 3, "weights": "bound"},
+    "refined": {"n_blocks": 500},
     "anchor": {"tree": "anchor"},
 }
 
@@ -49,14 +49,16 @@ def test_the_grown_walk_is_that_of_its_trees_over_all_points(divergence, form, a
         assert_allclose(member.toarray(), twin.toarray(), rtol=1e-7, atol=1e-12)
 
 
-@pytest.mark.parametrize("form", ["near", "forest"])
+@pytest.mark.parametrize("form", ["n_neighbors", "forest"])
 def test_the_near_field_is_that_of_a_refit(form):
     X, op = made("gid", **FORMS[form])
     grown = op.add_points(X[160:])
-    refit = bvdt.transition_matrix(X, "gid", smoothing=op.lifted.lifting.smoothing, near=4, random_state=0)
-    assert_array_equal(grown.near.indices, refit.near.indices)
-    assert_allclose(grown.near.divergences, refit.near.divergences, rtol=1e-9)
-    assert grown.near.recall == refit.near.recall
+    refit = bvdt.transition_matrix(
+        X, "gid", smoothing=op.lifted.lifting.smoothing, n_neighbors=4, random_state=0
+    )
+    assert_array_equal(grown.near_field.indices, refit.near_field.indices)
+    assert_allclose(grown.near_field.divergences, refit.near_field.divergences, rtol=1e-9)
+    assert grown.near_field.recall == refit.near_field.recall
 
 
 def test_a_new_point_is_beside_its_nearest():
@@ -68,7 +70,7 @@ def test_a_new_point_is_beside_its_nearest():
 
 
 def test_refined_blocks_grow_as_the_points_do():
-    X, op = made(blocks=480)
+    X, op = made(n_blocks=480)
     assert op.add_points(X[160:]).n_blocks == round(480 * 399 / 319)
 
 
@@ -91,15 +93,15 @@ def test_new_empty_texts_are_far_from_all_and_near_each_other(as_sparse):
     X = np.abs(random_data("gid", 60, np.random.default_rng(0)))
     X[50:52] = 0
     data = sparse.csr_array(X) if as_sparse else X
-    op = bvdt.transition_matrix(data[:50], "cosine", near=3, random_state=0)
+    op = bvdt.transition_matrix(data[:50], "cosine", n_neighbors=3, random_state=0)
     grown = op.add_points(data[50:])
-    refit = bvdt.transition_matrix(data, "cosine", near=3, random_state=0)
+    refit = bvdt.transition_matrix(data, "cosine", n_neighbors=3, random_state=0)
     every = range(60)
     expected = refit.lifted.divergences(every, every)
     assert_allclose(grown.lifted.divergences(every, every), expected, atol=1e-12)
-    assert_array_equal(grown.near.indices[:50], refit.near.indices[:50])
+    assert_array_equal(grown.near_field.indices[:50], refit.near_field.indices[:50])
     again = grown.add_points(data[50:52])
-    assert set(again.near.indices[60]) >= {50, 51}
+    assert set(again.near_field.indices[60]) >= {50, 51}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -116,7 +118,7 @@ def test_features_that_no_fitted_point_has():
     X = sparse.csr_array(np.random.default_rng(0).poisson(0.5, (80, 30)) * 1.0)
     old = sparse.csr_array(X[:60].toarray() * (np.arange(30) < 20))
     for divergence in ("gid", "cosine", "squared_euclidean"):
-        op = bvdt.transition_matrix(old, divergence, near=3, random_state=0)
+        op = bvdt.transition_matrix(old, divergence, n_neighbors=3, random_state=0)
         assert_allclose(op.add_points(X[60:]).toarray().sum(axis=1), 1, rtol=1e-9)
 
 

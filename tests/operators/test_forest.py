@@ -12,12 +12,12 @@ from bvdt.operators.quality import log_exact_rows
 from helpers.engine_cases import DIVERGENCES, random_data, random_lifted, random_tree
 
 
-def forest(n_trees=3, near=0, n_points=60, divergence="gid", as_sparse=False, **options):
+def forest(n_trees=3, n_neighbors=0, n_points=60, divergence="gid", as_sparse=False, **options):
     X = random_data(divergence, n_points, np.random.default_rng(0), as_sparse=as_sparse)
     smoothing = 0.1 if as_sparse and divergence != "squared_euclidean" else "auto"
     options = {"random_state": 0, "bandwidth": 0.5} | options
     return X, bvdt.transition_matrix(
-        X, divergence, n_trees=n_trees, near=near, smoothing=smoothing, **options
+        X, divergence, n_trees=n_trees, n_neighbors=n_neighbors, smoothing=smoothing, **options
     )
 
 
@@ -55,11 +55,11 @@ def test_the_mean_is_no_further_from_P_than_its_members(n_trees, n_points, diver
     assert_allclose(op.row_values().sum(), op.lower_bound, rtol=1e-9)
 
 
-@pytest.mark.parametrize("near", [0, 4])
+@pytest.mark.parametrize("n_neighbors", [0, 4])
 @pytest.mark.parametrize("as_sparse", [False, True])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_products_equal_the_dense_products(near, as_sparse, dtype):
-    _, op = forest(near=near, as_sparse=as_sparse)
+def test_products_equal_the_dense_products(n_neighbors, as_sparse, dtype):
+    _, op = forest(n_neighbors=n_neighbors, as_sparse=as_sparse)
     assert isinstance(op, ForestOperator)
     Q = op.toarray()
     op = op.astype(dtype)
@@ -85,22 +85,22 @@ def test_weighted_mean_of_the_members():
     assert_array_equal(np.argsort(by_bound), np.argsort([member.lower_bound for member in members]))
 
 
-@pytest.mark.parametrize("near", [0, 5])
-def test_threads_and_seeds(near, monkeypatch):
+@pytest.mark.parametrize("n_neighbors", [0, 5])
+def test_threads_and_seeds(n_neighbors, monkeypatch):
     monkeypatch.setattr(bvdt.neighbors.index, "ALL_PAIRS", 50)
-    one, two = (forest(near=near, n_points=300, n_jobs=jobs)[1] for jobs in (1, 2))
+    one, two = (forest(n_neighbors=n_neighbors, n_points=300, n_jobs=jobs)[1] for jobs in (1, 2))
     v = np.random.default_rng(0).random((300, 4))
     assert_array_equal(one @ v, two @ v)
     assert_array_equal(one.T @ v, two.T @ v)
-    other = forest(near=near, n_points=300, random_state=1)[1]
+    other = forest(n_neighbors=n_neighbors, n_points=300, random_state=1)[1]
     assert not np.array_equal(one @ v, other @ v)
     assert not np.array_equal(one.trees[0].order, one.trees[1].order)
 
 
 @pytest.mark.parametrize("kind", ["ward", "anchor"])
 def test_adding_trees_equals_building_with_more(kind):
-    X, small = forest(n_trees=1, near=3, tree=kind, bandwidth="auto")
-    big = forest(n_trees=4, near=3, tree=kind, bandwidth="auto")[1]
+    X, small = forest(n_trees=1, n_neighbors=3, tree=kind, bandwidth="auto")
+    big = forest(n_trees=4, n_neighbors=3, tree=kind, bandwidth="auto")[1]
     grown = small.add_trees(1).add_trees(2)
     assert grown.n_trees == 4
     assert_array_equal(grown.toarray(), big.toarray())
@@ -116,15 +116,15 @@ def test_refinement_is_spread_over_the_members():
     assert finer.n_blocks == op.n_blocks + 100
     assert np.ptp([member.n_blocks for member in finer.members]) <= 1
     assert finer.lower_bound >= op.lower_bound
-    assert forest(n_trees=2, blocks=400)[1].n_blocks == 400
-    with pytest.raises(ValueError, match="blocks needs an integer"):
+    assert forest(n_trees=2, n_blocks=400)[1].n_blocks == 400
+    with pytest.raises(ValueError, match="n_blocks needs an integer"):
         op.refine(10)
 
 
-@pytest.mark.parametrize("near", [0, 4])
-@pytest.mark.parametrize("blocks", [None, 500])
-def test_save_and_load(tmp_path, near, blocks):
-    X, op = forest(near=near, blocks=blocks, weights="bound")
+@pytest.mark.parametrize("n_neighbors", [0, 4])
+@pytest.mark.parametrize("n_blocks", [None, 500])
+def test_save_and_load(tmp_path, n_neighbors, n_blocks):
+    X, op = forest(n_neighbors=n_neighbors, n_blocks=n_blocks, weights="bound")
     op.save(tmp_path / "forest.bvdt")
     other = bvdt.load(tmp_path / "forest.bvdt")
     assert isinstance(other, ForestOperator)
@@ -136,9 +136,9 @@ def test_save_and_load(tmp_path, near, blocks):
     assert repr(other) == repr(op)
 
 
-@pytest.mark.parametrize("near", [0, 4])
-def test_extension(near):
-    X, op = forest(near=near, n_points=80)
+@pytest.mark.parametrize("n_neighbors", [0, 4])
+def test_extension(n_neighbors):
+    X, op = forest(n_neighbors=n_neighbors, n_points=80)
     new = op.extend(X[:7])
     assert_array_equal(new.nearest, np.arange(7))
     other = op.extend(random_data("gid", 9, np.random.default_rng(3)))
@@ -162,8 +162,8 @@ def test_quality_improves_with_trees():
         ({"n_trees": 0}, "n_trees needs an integer ≥ 1; got 0"),
         ({"n_trees": 1.5}, "n_trees needs an integer"),
         ({"n_trees": "two"}, "n_trees needs an integer"),
-        ({"near": -1}, "near needs an integer from 0 to 59; got -1"),
-        ({"near": 60}, "near needs an integer from 0 to 59; got 60"),
+        ({"n_neighbors": -1}, "n_neighbors needs an integer from 0 to 59; got -1"),
+        ({"n_neighbors": 60}, "n_neighbors needs an integer from 0 to 59; got 60"),
         ({"weights": "best"}, 'weights needs "uniform"'),
         ({"weights": [1, 2]}, "weights needs 3 values"),
         ({"weights": [1, -2, 1]}, "weights needs 3 values"),

@@ -22,7 +22,7 @@ def test_lists_in_any_order_give_the_walk_that_finds_them(name, as_sparse, n_tre
     rng = np.random.default_rng(0)
     X = draw(name, rng, n=N)
     X = sparse.csr_array(X) if as_sparse else X
-    found = bvdt.transition_matrix(X, name, near=K, n_trees=n_trees, **SEED)
+    found = bvdt.transition_matrix(X, name, n_neighbors=K, n_trees=n_trees, **SEED)
     lists = np.hstack([np.arange(N)[:, None], rng.permuted(found.neighbors[0], axis=1)])
     op = bvdt.transition_matrix(X, name, neighbors=lists, n_trees=n_trees, **SEED)
     assert_array_equal(np.sort(op.neighbors[0]), np.sort(found.neighbors[0]))
@@ -77,7 +77,7 @@ def test_a_graph_alone_is_the_near_field_alone():
         assert walk.has_canonical_format
     squared = bvdt.transition_matrix(None, neighbors=(indices, distances**2 / 2))
     beside = bvdt.transition_matrix(X, "squared_euclidean", neighbors=indices, **SEED)
-    assert_allclose(0.95 * squared.toarray(), beside.near.matrix.toarray(), atol=1e-8)
+    assert_allclose(0.95 * squared.toarray(), beside.near_field.matrix.toarray(), atol=1e-8)
 
 
 def test_copies_at_distance_zero_are_neighbors():
@@ -105,10 +105,10 @@ def test_what_a_graph_alone_needs(given, sentence):
 def test_what_does_not_go_with_lists():
     X = np.random.default_rng(0).normal(size=(4, 2))
     lists = [[1], [0], [3], [2]]
-    with pytest.raises(ValueError, match=r"near needs to be 0 beside neighbors, .*; got 1"):
-        bvdt.transition_matrix(X, "squared_euclidean", near=1, neighbors=lists)
+    with pytest.raises(ValueError, match=r"n_neighbors needs to be 0 beside neighbors, .*; got 1"):
+        bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=1, neighbors=lists)
     tree = bvdt.transition_matrix(X, "squared_euclidean").tree
-    with pytest.raises(ValueError, match=r"or neighbors are given; got a bvdt\.Tree"):
+    with pytest.raises(ValueError, match=r"or neighbors; got a bvdt\.Tree"):
         bvdt.transition_matrix(X, "squared_euclidean", tree=tree, neighbors=lists)
     with pytest.raises(ValueError, match="one list per point, 4; it has 3"):
         bvdt.transition_matrix(X, "squared_euclidean", neighbors=lists[:3])

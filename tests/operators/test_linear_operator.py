@@ -19,7 +19,7 @@ OPERATORS = {
     "walk": op,
     "transpose": op.T,
     "symmetrized": op.symmetrized(),
-    "forest": bvdt.transition_matrix(X, "squared_euclidean", n_trees=2, near=3, random_state=0),
+    "forest": bvdt.transition_matrix(X, "squared_euclidean", n_trees=2, n_neighbors=3, random_state=0),
     "extended": op.extend(rng.random((7, 3))),
 }
 operators = pytest.mark.parametrize("ours", OPERATORS.values(), ids=OPERATORS.keys())

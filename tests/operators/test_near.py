@@ -1,4 +1,4 @@
-"""The near field (theory: Near and far field): nearest centres and their weights."""
+"""The near field (theory: Near and far field): nearest centers and their weights."""
 
 import numpy as np
 import pytest
@@ -154,28 +154,30 @@ def test_row_values_are_those_of_the_formula():
 
 def test_the_near_field_brings_the_nearest_closer():
     X = random_data("gid", 200, np.random.default_rng(0))
-    far, near = (bvdt.transition_matrix(X, near=k, random_state=0, bandwidth=0.3) for k in (0, 8))
+    far, near = (bvdt.transition_matrix(X, n_neighbors=k, random_state=0, bandwidth=0.3) for k in (0, 8))
     assert near.quality(200)["top_kept"] > far.quality(200)["top_kept"]
     indices, divergences = near.neighbors
     assert indices.shape == divergences.shape == (200, 8)
     assert bvdt.transition_matrix(X, n_trees=2).neighbors is None
 
 
-def test_duplicates_and_points_without_neighbours():
+def test_duplicates_and_points_without_neighbors():
     X = np.ones((20, 3))
-    op = bvdt.transition_matrix(X, near=3, random_state=0)
+    op = bvdt.transition_matrix(X, n_neighbors=3, random_state=0)
     assert_allclose(op @ np.ones(20), 1.0, rtol=0, atol=1e-12)
     lone = NearField(np.array([[1], [0], [-1]], np.int32), np.array([[1.0], [1.0], [np.inf]]))
     assert_array_equal(lone.far_share, [1 - SHARE, 1 - SHARE, 1.0])
     assert_allclose(lone.matrix.toarray(), [[0, SHARE, 0], [SHARE, 0, 0], [0, 0, 0]])
     assert np.isfinite(lone.row_values(1.0)).all()
     empty = sparse.csr_array((6, 4))
-    assert_allclose(bvdt.transition_matrix(empty, near=2, smoothing=0.1).toarray().sum(axis=1), 1.0)
-    assert_allclose(bvdt.transition_matrix(np.array([[1.0], [2.0]]), near=1).toarray(), [[0, 1], [1, 0]])
+    assert_allclose(bvdt.transition_matrix(empty, n_neighbors=2, smoothing=0.1).toarray().sum(axis=1), 1.0)
+    assert_allclose(
+        bvdt.transition_matrix(np.array([[1.0], [2.0]]), n_neighbors=1).toarray(), [[0, 1], [1, 0]]
+    )
 
 
 def test_text(data_folder):
-    """Sports articles: all points are one chunk, so all true nearest centres are found."""
+    """Sports articles: all points are one chunk, so all true nearest centers are found."""
     with np.load(data_folder / "bbcsport.npz") as file:
         arrays = file["data"].astype(float), file["indices"].astype(np.int32), file["indptr"]
         lifted = lift(sparse.csr_array(arrays, shape=tuple(file["shape"])), "gid")
@@ -201,7 +203,7 @@ def test_parts_are_those_of_the_graph(n_points, k, seed):
 def test_shared_matrices_are_canonical_and_read_only():
     """Two threads once read one whose rows SciPy sorted in place meanwhile: the heap was corrupted."""
     X = np.random.default_rng(0).normal(size=(200, 3))
-    near = bvdt.transition_matrix(X, "squared_euclidean", near=5, random_state=0).near
+    near = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=5, random_state=0).near_field
     lists = near.indices.copy()
     for matrix in (near.matrix, near.symmetric):
         assert matrix.has_canonical_format

@@ -30,14 +30,14 @@ def lists(rng, k, lonely=()):
     return NearField(indices.astype(np.int32), divergences)
 
 
-def walk(n_trees=1, near=4, lonely=(), seed=0, n_jobs=None, **options):
+def walk(n_trees=1, n_neighbors=4, lonely=(), seed=0, n_jobs=None, **options):
     """A walk over random trees with random lists: every place of every array matters."""
     rng = np.random.default_rng(seed)
     lifted = random_lifted("gid", N, rng)
     settings = {"bandwidth": 0.5, "n_jobs": n_jobs}
     members = [TransitionOperator(lifted, random_tree(N, rng), **settings) for _ in range(n_trees)]
-    field = lists(rng, near, lonely) if near else None
-    return ForestOperator(members, near=field, **options)
+    field = lists(rng, n_neighbors, lonely) if n_neighbors else None
+    return ForestOperator(members, near_field=field, **options)
 
 
 KINDS = {
@@ -45,9 +45,9 @@ KINDS = {
     "one tree, refined": lambda **options: walk(**options).refine(800),
     "three trees": lambda **options: walk(3, weights=[1, 2, 3], **options),
     "three trees, refined": lambda **options: walk(3, **options).refine(2400),
-    "three trees, no lists": lambda **options: walk(3, near=0, **options),
+    "three trees, no lists": lambda **options: walk(3, n_neighbors=0, **options),
     "lonely points": lambda **options: walk(2, lonely=[0, 17, 299], **options),
-    "nobody has a neighbour": lambda **options: walk(lonely=range(N), **options),
+    "nobody has a neighbor": lambda **options: walk(lonely=range(N), **options),
 }
 
 
@@ -143,10 +143,10 @@ def test_links_both_ways_are_one_entry():
     n = N
     dense = np.zeros((n, n))
     for i in range(n):
-        columns, entries = op.near.row(i)
+        columns, entries = op.near_field.row(i)
         dense[i, columns] = entries
     order = op.tree.order
-    mean = op.near.in_order(order).mean(2)
+    mean = op.near_field.in_order(order).mean(2)
     stored = np.zeros((n, n))
     rows = np.repeat(np.arange(n), np.diff(mean.first))
     assert len({*zip(rows.tolist(), mean.column.tolist(), strict=True)}) == len(rows)
@@ -165,7 +165,7 @@ def test_the_lists_of_dense_points_stay_as_they_are(before):
     others = [rng.choice(np.delete(np.arange(N), i), 4, replace=False) for i in range(N)]
     indices = np.stack(others).astype(np.int32)
     near = NearField(indices.copy(), None, lifted=lifted)
-    op = ForestOperator((TransitionOperator(lifted, random_tree(N, rng), bandwidth=0.5),), near=near)
+    op = ForestOperator((TransitionOperator(lifted, random_tree(N, rng), bandwidth=0.5),), near_field=near)
     divergences, weights, Q = near.divergences, near.whole_weights()[0], op.toarray()
     V = rng.random((N, 3))
     if before == "a product":
@@ -176,10 +176,10 @@ def test_the_lists_of_dense_points_stay_as_they_are(before):
     assert_array_equal(near.whole_weights()[0], weights)
     assert_array_equal(op.toarray(), Q)
     again = pickle.loads(pickle.dumps(op))
-    assert_array_equal(again.near.indices, indices)
+    assert_array_equal(again.near_field.indices, indices)
     assert_array_equal(again.mean_with_transpose(V), op.mean_with_transpose(V))
     other = random_tree(N, rng)  # another order, for which links of its own are made
-    turned = ForestOperator((TransitionOperator(lifted, other, bandwidth=0.5),), near=near)
+    turned = ForestOperator((TransitionOperator(lifted, other, bandwidth=0.5),), near_field=near)
     Q = turned.toarray()
     assert_allclose(turned.mean_with_transpose(V), (Q + Q.T) @ V / 2, atol=1e-13)
     assert_allclose(turned.T @ V, Q.T @ V, atol=1e-13)

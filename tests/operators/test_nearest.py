@@ -20,7 +20,7 @@ def all_divergences(op, X_new):  # (n_new, N)
 @pytest.mark.kernel
 @pytest.mark.parametrize("as_sparse", [False, True])
 @pytest.mark.parametrize("divergence", DIVERGENCES)
-@pytest.mark.parametrize("options", [{}, {"near": 5}, {"n_trees": 2}])
+@pytest.mark.parametrize("options", [{}, {"n_neighbors": 5}, {"n_trees": 2}])
 def test_where_all_are_read_they_are_the_nearest(divergence, as_sparse, options):
     rng = np.random.default_rng(0)
     X = random_data(divergence, 200, rng, as_sparse=as_sparse)
@@ -42,7 +42,7 @@ def test_where_all_are_read_they_are_the_nearest(divergence, as_sparse, options)
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("options", [{"near": 10}, {"n_trees": 2}])
+@pytest.mark.parametrize("options", [{"n_neighbors": 10}, {"n_trees": 2}])
 def test_most_are_found_where_few_are_compared(options, monkeypatch):
     """The divergences are those of the points named, and most of the true ones are among them."""
     monkeypatch.setattr(bvdt.neighbors.index, "ALL_PAIRS", 100)
@@ -70,9 +70,9 @@ def test_a_number_of_neighbors_that_is_none():
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_an_operator_keeps_the_index_of_its_near_field(as_sparse):
     X = random_data("gid", 200, np.random.default_rng(0), as_sparse=as_sparse)
-    op = bvdt.transition_matrix(X, near=5, random_state=0)
+    op = bvdt.transition_matrix(X, n_neighbors=5, random_state=0)
     assert op.index is op.index
-    assert op.index.strategy is op.near.index.strategy
+    assert op.index.strategy is op.near_field.index.strategy
     tree = bvdt.transition_matrix(X, random_state=0)
     assert tree.index is tree.index
     assert_array_equal(op.nearest(X[:9], 4)[0], tree.nearest(X[:9], 4)[0])

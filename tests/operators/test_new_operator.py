@@ -80,27 +80,27 @@ def test_products_of_all_kinds(op):
 
 def test_label_propagation_is_the_fixed_point(op, Y0):
     exact = 0.1 * np.linalg.solve(np.eye(N) - 0.9 * op.P, Y0)
-    assert_allclose(bvdt.propagate_labels(op, Y0, 0.9, n_iter=1000), exact, atol=1e-12)
-    assert_allclose(label_scores(op, Y0, mode="walk", tol=1e-12, n_iter=1000)[0], exact, atol=1e-10)
+    assert_allclose(bvdt.propagate_labels(op, Y0, 0.9, max_iter=1000), exact, atol=1e-12)
+    assert_allclose(label_scores(op, Y0, method="walk", tol=1e-12, max_iter=1000)[0], exact, atol=1e-10)
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.9, 0.99])  # Chebyshev's steps, and conjugate gradients
 def test_label_spreading_is_the_fixed_point(op, S, Y0, alpha):
     exact = (1 - alpha) * np.linalg.solve(np.eye(N) - alpha * S, Y0)
-    assert_allclose(label_scores(op, Y0, alpha=alpha, tol=1e-11, n_iter=1000)[0], exact, atol=1e-9)
+    assert_allclose(label_scores(op, Y0, alpha=alpha, tol=1e-11, max_iter=1000)[0], exact, atol=1e-9)
     assert_allclose(solve_spread(symmetrized(op), Y0, alpha, tol=1e-12)[0], exact, atol=1e-10)
 
 
 def test_clamped_labels_stay(op, Y0):
     clamp = Y0.any(axis=1)
     for mode in ("walk", "spread"):
-        Z, _ = label_scores(op, Y0, mode=mode, alpha=0.99, clamp=clamp)
+        Z, _ = label_scores(op, Y0, method=mode, alpha=0.99, clamp=clamp)
         assert_array_equal(Z[clamp], Y0[clamp])
 
 
 def test_poisson_learning_finds_the_groups(op, S, Y0, group):
     for mode in ("poisson", "poisson_mbo"):
-        assert (label_scores(op, Y0, mode=mode)[0].argmax(axis=1) == group).mean() > 0.9
+        assert (label_scores(op, Y0, method=mode)[0].argmax(axis=1) == group).mean() > 0.9
     root = np.sqrt(((op.P + op.P.T) / 2).sum(axis=1))
     null = (root / np.linalg.norm(root))[:, None]
     B = Y0 - null @ (null.T @ Y0)
@@ -121,15 +121,15 @@ def test_all_other_walks(op, Y0, group):
     assert_allclose(bvdt.pagerank(op).sum(), 1.0)
     pi = bvdt.stationary_distribution(op)
     assert_allclose(op.P.T @ pi, pi, atol=1e-10)
-    labelled = Y0.any(axis=1)
+    labeled = Y0.any(axis=1)
     for strategy in ("auto", "entropy"):
-        suggested = suggest_points(op, labelled, 5, P=label_scores(op, Y0)[0], strategy=strategy)
+        suggested = suggest_points(op, labeled, 5, P=label_scores(op, Y0)[0], strategy=strategy)
         assert len(set(suggested)) == 5
-        assert not labelled[suggested].any()
-    assert choose_alpha(op, Y0, mode="spread", n_iter=100) > 0
+        assert not labeled[suggested].any()
+    assert choose_alpha(op, Y0, method="spread", max_iter=100) > 0
     given = label_contributions(op, np.arange(2))
     assert_allclose(given, label_contributions(op.P, np.arange(2)), atol=1e-9)
-    at = np.flatnonzero(labelled)
+    at = np.flatnonzero(labeled)
     points, shares = largest_contributions(op, group, at, group[at], np.ones(len(at)))
     assert (group[points[:, 0]] == group).all()
     assert (shares[:, 0] > 0).all()

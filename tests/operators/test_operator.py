@@ -220,14 +220,14 @@ def test_facade_refuses_what_it_cannot_do():
     tree = random_tree(8, np.random.default_rng(0))
     for bad, match in (
         ({"n_trees": 2}, "n_trees"),
-        ({"near": 3}, "near"),
+        ({"n_neighbors": 3}, "n_neighbors"),
         ({"tree": "oak"}, "oak"),
         ({"tree": random_tree(7, np.random.default_rng(0))}, "8 points"),
         ({"bandwidth": -1.0}, "bandwidth"),
         ({"bandwidth": "wide"}, "wide"),
         ({"bandwidth": True}, "bandwidth"),
-        ({"blocks": 3}, "14"),
-        ({"blocks": 57}, "56"),
+        ({"n_blocks": 3}, "14"),
+        ({"n_blocks": 57}, "56"),
         ({"n_jobs": 0}, "n_jobs"),
     ):
         with pytest.raises(ValueError, match=match):

@@ -13,7 +13,7 @@ from bvdt.operators.storage import VERSION
 from helpers.engine_cases import random_data, random_tree
 
 
-def make(divergence, as_sparse=False, blocks=None, n_points=40):
+def make(divergence, as_sparse=False, n_blocks=None, n_points=40):
     rng = np.random.default_rng(0)
     name = divergence if isinstance(divergence, str) else "gid"
     X = random_data(name, n_points, rng, as_sparse=as_sparse)
@@ -21,18 +21,18 @@ def make(divergence, as_sparse=False, blocks=None, n_points=40):
         X = X + sparse.csr_array(np.eye(1, 4)[np.zeros(n_points, int)])  # no empty rows
     smoothing = 0.1 if as_sparse and name != "squared_euclidean" else "auto"
     tree = random_tree(n_points, rng)
-    return X, bvdt.transition_matrix(X, divergence, tree=tree, smoothing=smoothing, blocks=blocks)
+    return X, bvdt.transition_matrix(X, divergence, tree=tree, smoothing=smoothing, n_blocks=n_blocks)
 
 
 @pytest.mark.parametrize("as_sparse", [False, True])
-@pytest.mark.parametrize("blocks", [None, 200])
+@pytest.mark.parametrize("n_blocks", [None, 200])
 @pytest.mark.parametrize(
     "divergence",
     ["gid", "squared_euclidean", "logistic", Mahalanobis(), KullbackLeibler(normalize=True)],
     ids=str,
 )
-def test_everything_works_after_loading(tmp_path, divergence, as_sparse, blocks):
-    X, op = make(divergence, as_sparse, blocks)
+def test_everything_works_after_loading(tmp_path, divergence, as_sparse, n_blocks):
+    X, op = make(divergence, as_sparse, n_blocks)
     op.astype(np.float32).save(tmp_path / "walk.bvdt")
     assert [p.name for p in tmp_path.iterdir()] == ["walk.bvdt"]
     other = bvdt.load(tmp_path / "walk.bvdt")

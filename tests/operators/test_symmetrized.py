@@ -56,11 +56,11 @@ def walks(draw):
     far[1:] = np.where(rng.random((max(n_far - 1, 0), 1)) < 0.3, far[:-1], far[1:])
     X = inside(divergence, np.concatenate([X, far]))
     options = {
-        "near": draw(st.sampled_from([0, 1, 10])),
+        "n_neighbors": draw(st.sampled_from([0, 1, 10])),
         "n_trees": draw(st.sampled_from([1, 2])),
         "bandwidth": draw(st.sampled_from(["auto", 1e-3, 1.0, 1e3])),
     }
-    options["near"] = min(options["near"], len(X) - 1)
+    options["n_neighbors"] = min(options["n_neighbors"], len(X) - 1)
     if divergence == "mahalanobis" and len(np.unique(X, axis=0)) <= X.shape[1] + 1:
         divergence = "squared_euclidean"  # no covariance to speak of
     return bvdt.transition_matrix(X, divergence, random_state=0, n_jobs=1, **options)
@@ -93,7 +93,7 @@ def test_scores_follow_it_and_isolated_points_follow_their_rows(op, alpha, seed)
     Q = op.toarray()
     for _ in range(n_points):  # isolated points may lead to isolated points
         F[~kept] = (alpha * Q @ F + (1 - alpha) * Y)[~kept]
-    found, _ = label_scores(op, Y, alpha=alpha, tol=1e-9, n_iter=2000)
+    found, _ = label_scores(op, Y, alpha=alpha, tol=1e-9, max_iter=2000)
     assert_allclose(found, F, atol=1e-7)
     points = np.arange(n_points)
     assert_allclose(label_contributions(op, points, alpha=alpha).T @ Y, F, atol=1e-6)

@@ -17,7 +17,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 from harness import acceptance, environments, measure, render, summary  # noqa: E402
-from harness.jobs import GROWTH_DENSE, JOBS, chosen, labelled  # noqa: E402
+from harness.jobs import GROWTH_DENSE, JOBS, chosen, labeled  # noqa: E402
 from harness.measure import Record, Run  # noqa: E402
 from harness.methods import ABSENT, LIBRARIES, METHODS  # noqa: E402
 from harness.stages import STAGES, Clock  # noqa: E402
@@ -158,7 +158,7 @@ def test_quadratic_methods_are_not_started_on_a_million_points():
 
 
 def made_up(ours: float) -> dict[str, list[summary.Row]]:
-    """Rows of all jobs: ours in so many seconds, every rival in 10 warm and 20 cold, and labelling better."""
+    """Rows of all jobs: ours in so many seconds, every rival in 10 warm and 20 cold, and labeling better."""
     runs = []
     for job in JOBS.values():
         for method in summary.methods_of(job):
@@ -230,9 +230,9 @@ def test_common_propagation_and_tf_idf_are_the_usual_ones():
     assert (spreading.spread(S, Y0) == limit.argmax(axis=1)).mean() > 0.95
 
 
-def test_labelling_has_every_class():
+def test_labeling_has_every_class():
     y = np.repeat(np.arange(50), 4)
-    known = labelled(y, 0.05)
+    known = labeled(y, 0.05)
     assert set(y[known]) == set(range(50))
     assert known.sum() < 70
 

@@ -24,8 +24,8 @@ def test_example_runs(code, capsys):
     assert capsys.readouterr().out.strip()
 
 
-def write_documents(path: Path, n: int, rng: np.random.Generator, labelled: int) -> None:
-    """Documents of two topics, the first ``labelled`` with their label."""
+def write_documents(path: Path, n: int, rng: np.random.Generator, labeled: int) -> None:
+    """Documents of two topics, the first ``labeled`` with their label."""
     topics = {"sport": ["ball", "goal", "team", "match"], "money": ["bank", "stock", "price", "market"]}
     names = list(topics)
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -34,15 +34,15 @@ def write_documents(path: Path, n: int, rng: np.random.Generator, labelled: int)
         for i in range(n):
             topic = names[i % 2]
             text = " ".join(rng.choice(topics[topic] + ["the", "day"], size=12))
-            table.writerow([f"d{i}", text, topic if i < labelled else ""])
+            table.writerow([f"d{i}", text, topic if i < labeled else ""])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", COMMANDS)
 def test_commands_run(script, tmp_path):
     rng = np.random.default_rng(0)
-    write_documents(tmp_path / "docs.csv", 120, rng, labelled=40)
-    write_documents(tmp_path / "new.csv", 20, rng, labelled=0)
+    write_documents(tmp_path / "docs.csv", 120, rng, labeled=40)
+    write_documents(tmp_path / "new.csv", 20, rng, labeled=0)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         ["sh", "-e"],

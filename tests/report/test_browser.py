@@ -132,10 +132,10 @@ def test_phone(browser, page):
 @pytest.mark.parametrize("dark", [False, True])
 def test_background_follows_the_reader(browser, page, dark):
     browser.open(page, dark=dark)
-    colours = browser.evaluate(
+    colors = browser.evaluate(
         "(s => [s.backgroundColor, s.color])(getComputedStyle(document.documentElement))"
     )
-    background, ink = (np.mean([int(v) for v in re.findall(r"\d+", colour)[:3]]) for colour in colours)
+    background, ink = (np.mean([int(v) for v in re.findall(r"\d+", color)[:3]]) for color in colors)
     assert (background < 60 and ink > 180) if dark else (background > 200 and ink < 80)
 
 

@@ -1,4 +1,4 @@
-"""The colours of the map: they differ for every reader and stand out from the page."""
+"""The colors of the map: they differ for every reader and stand out from the page."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ SIGHT = {  # linear RGB as seen without red, green or blue cones (Machado et al.
 }
 
 
-def linear(colours) -> np.ndarray:
-    rgb = np.array([[int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)] for c in colours])
+def linear(colors) -> np.ndarray:
+    rgb = np.array([[int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)] for c in colors])
     return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
 
 
@@ -41,17 +41,17 @@ def oklab(rgb: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("sight", SIGHT)
-@pytest.mark.parametrize("colours", [palette.LIGHT, palette.DARK])
-def test_colours_differ_for_every_reader(colours, sight):
-    lab = oklab(np.clip(linear(colours) @ np.transpose(SIGHT[sight]), 0, 1))
+@pytest.mark.parametrize("colors", [palette.LIGHT, palette.DARK])
+def test_colors_differ_for_every_reader(colors, sight):
+    lab = oklab(np.clip(linear(colors) @ np.transpose(SIGHT[sight]), 0, 1))
     distance = np.linalg.norm(lab[:, None] - lab[None], axis=2) + np.eye(len(lab))
     assert distance.min() > 0.07
 
 
 @pytest.mark.parametrize(
-    ("colours", "page", "least"), [(palette.LIGHT, "#ffffff", 1.9), (palette.DARK, "#1b1f26", 2.5)]
+    ("colors", "page", "least"), [(palette.LIGHT, "#ffffff", 1.9), (palette.DARK, "#1b1f26", 2.5)]
 )
-def test_colours_stand_out_from_the_page(colours, page, least):
-    luminance = linear([*colours, page]) @ [0.2126, 0.7152, 0.0722] + 0.05
+def test_colors_stand_out_from_the_page(colors, page, least):
+    luminance = linear([*colors, page]) @ [0.2126, 0.7152, 0.0722] + 0.05
     contrast = np.maximum(luminance[:-1], luminance[-1]) / np.minimum(luminance[:-1], luminance[-1])
     assert contrast.min() > least

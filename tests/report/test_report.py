@@ -47,7 +47,7 @@ def full_report(n: int = 60) -> Report:
         coordinates=coordinates,
         holdout=holdout,
         suggestions=[5, 2, 9],
-        operator=walk(n, near=5),
+        operator=walk(n, n_neighbors=5),
         timings=[("fit", 1.25), (NASTY, 0.5)],
         tables=[ResultTable(f"Table {NASTY}", ["what", "value"], [[NASTY, "1"]], NASTY)],
     )
@@ -311,10 +311,10 @@ def blocks_of(op) -> list[tuple[float, float, float, float]]:
     return [tuple(map(float, rectangle)) for rectangle in found]
 
 
-@pytest.mark.parametrize("blocks", [None, 200])
-def test_blocks_tile_the_matrix(blocks):
+@pytest.mark.parametrize("n_blocks", [None, 200])
+def test_blocks_tile_the_matrix(n_blocks):
     n = 40
-    op = walk(n, blocks=blocks)
+    op = walk(n, n_blocks=n_blocks)
     rectangles = blocks_of(op)
     assert len(rectangles) == op.n_blocks
     side = 420.0

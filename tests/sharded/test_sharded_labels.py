@@ -23,29 +23,29 @@ def built(near: int, far: int = 0):
     X[7 : 7 + far] = 400 * (1 + np.arange(far))[:, None]
     cuts = np.linspace(0, 600, 4).astype(int)
     slabs = [X[a:b] for a, b in pairwise(cuts)]
-    options = {"near": near, "bandwidth": 0.5, "shard_points": 120, "random_state": 0}
+    options = {"n_neighbors": near, "bandwidth": 0.5, "shard_points": 120, "random_state": 0}
     op = build_operator(LocalExecutor(), slabs, np.diff(cuts).tolist(), "squared_euclidean", **options)
     Y0 = np.zeros((600, 3))
     Y0[np.arange(0, 600, 40), np.arange(15) % 3] = 1
     return op, Y0
 
 
-@pytest.mark.parametrize("near", [0, 5])
+@pytest.mark.parametrize("n_neighbors", [0, 5])
 @pytest.mark.parametrize("far", [0, FAR])
 @pytest.mark.parametrize("alpha", [0.9, 0.97])  # by Chebyshev's steps, by conjugate gradients
-def test_spreading_equals_that_of_one_machine(near, far, alpha):
-    op, Y0 = built(near, far)
+def test_spreading_equals_that_of_one_machine(n_neighbors, far, alpha):
+    op, Y0 = built(n_neighbors, far)
     scores, products = spread_scores(op, op.columns(Y0), alpha, 300, 1e-6)
-    expected, same = label_scores(op.to_local(), Y0, mode="spread", alpha=alpha, tol=1e-6)
+    expected, same = label_scores(op.to_local(), Y0, method="spread", alpha=alpha, tol=1e-6)
     assert_allclose(op.to_array(scores), expected, atol=1e-12)
     assert products - same in (0, 1)  # conjugate gradients count that of the degrees, too
 
 
-@pytest.mark.parametrize("near", [0, 5])
-def test_walking_equals_that_of_one_machine(near):
-    op, Y0 = built(near)
+@pytest.mark.parametrize("n_neighbors", [0, 5])
+def test_walking_equals_that_of_one_machine(n_neighbors):
+    op, Y0 = built(n_neighbors)
     scores, steps = walk_scores(op, op.columns(Y0), 0.9, 300, 1e-4)
-    expected, products = label_scores(op.to_local(), Y0, mode="walk", alpha=0.9, tol=1e-4)
+    expected, products = label_scores(op.to_local(), Y0, method="walk", alpha=0.9, tol=1e-4)
     assert_allclose(op.to_array(scores), expected, atol=1e-12)
     assert steps == products
 
@@ -68,13 +68,13 @@ def test_steps_that_are_too_few_are_told():
 
 
 @pytest.mark.parametrize(
-    ("alpha", "n_iter", "message"),
-    [(1.5, 3, "alpha needs a value from 0 to 1; got 1.5"), (0.5, -1, "n_iter needs a value ≥ 0; got -1")],
+    ("alpha", "max_iter", "message"),
+    [(1.5, 3, "alpha needs a value from 0 to 1; got 1.5"), (0.5, -1, "max_iter needs a value ≥ 0; got -1")],
 )
-def test_refused(alpha, n_iter, message):
+def test_refused(alpha, max_iter, message):
     op, Y0 = built(0)
     with pytest.raises(ValueError, match=message):
-        propagate(op, op.columns(Y0), alpha, n_iter)
+        propagate(op, op.columns(Y0), alpha, max_iter)
 
 
 def test_spreading_without_an_end_is_refused():

@@ -50,14 +50,14 @@ def test_it_equals_the_local_operator_on_its_tree(kind, bandwidth):
     assert_allclose(op.T @ v, local.T @ v, atol=1e-12)
     assert_allclose(op.mean_with_transpose(v), local.mean_with_transpose(v), atol=1e-12)
     assert_allclose(op @ v[:, 0], local @ v[:, 0], atol=1e-12)
-    labels = bvdt.propagate_labels(op, v, alpha=0.9, n_iter=20)
-    assert_allclose(labels, bvdt.propagate_labels(local, v, alpha=0.9, n_iter=20), atol=1e-12)
+    labels = bvdt.propagate_labels(op, v, alpha=0.9, max_iter=20)
+    assert_allclose(labels, bvdt.propagate_labels(local, v, alpha=0.9, max_iter=20), atol=1e-12)
 
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("kind", [DENSE, COUNTS, TWINS])
 def test_the_near_field_is_that_of_the_local_operator(kind):
-    X, _, op = built(kind, near=6)
+    X, _, op = built(kind, n_neighbors=6)
     local = op.to_local()
     assert_allclose(op.lower_bound, local.lower_bound, rtol=1e-12)
     v = np.random.default_rng(0).normal(size=(X.shape[0], 3))
@@ -86,7 +86,7 @@ def test_the_seed_decides():
 def test_files_change_nothing(limit, tmp_path):
     X, divergence = points(DENSE)
     v = np.random.default_rng(0).normal(size=(len(X), 2))
-    options = {"shard_points": 150, "random_state": 0, "near": 5}
+    options = {"shard_points": 150, "random_state": 0, "n_neighbors": 5}
     ops = [
         build_operator(executor, *slabs_of(X), divergence, **options)
         for executor in (LocalExecutor(), LocalExecutor(kept_limit=limit, folder=tmp_path))
@@ -101,7 +101,7 @@ def test_files_change_nothing(limit, tmp_path):
 def test_shards_at_once_change_nothing(tmp_path):
     X, divergence = points(DENSE)
     executor = LocalExecutor(2**30, kept_limit=1e5, folder=tmp_path, n_jobs=2)
-    options = {"shard_points": 150, "random_state": 0, "near": 5}
+    options = {"shard_points": 150, "random_state": 0, "n_neighbors": 5}
     op, alone = (
         build_operator(each, *slabs_of(X), divergence, **options) for each in (executor, LocalExecutor())
     )

@@ -32,8 +32,8 @@ NAMES = [
 
 def points_for(name, rng, n, d=4):
     """Points strictly inside the divergence's domain, in a few loose clusters."""
-    centres = rng.gamma(1.0, 2.0, size=(5, d)) + 0.1
-    X = centres[rng.integers(5, size=n)] * rng.gamma(4.0, 0.25, size=(n, d)) + 1e-3
+    centers = rng.gamma(1.0, 2.0, size=(5, d)) + 0.1
+    X = centers[rng.integers(5, size=n)] * rng.gamma(4.0, 0.25, size=(n, d)) + 1e-3
     if name in ("kl", "multinomial"):
         return X / X.sum(axis=1, keepdims=True) * (1.0 if name == "kl" else 30.0)
     return X / (1.0 + X) if name == "logistic" else X
@@ -189,8 +189,8 @@ def test_pruning_changes_nothing_and_skips(name):
 @pytest.mark.parametrize("name", ["squared_euclidean", "gid"])
 def test_pruning_on_sparse_data_changes_nothing(name):
     rng = np.random.default_rng(1)
-    centres = sparse.random_array((12, 40), density=0.3, rng=rng, format="csr")
-    X = 9.0 * centres[rng.integers(12, size=2000)]
+    centers = sparse.random_array((12, 40), density=0.3, rng=rng, format="csr")
+    X = 9.0 * centers[rng.integers(12, size=2000)]
     X.data *= rng.uniform(0.9, 1.1, size=X.nnz)
     lifted = lift(X, name, 0.1)
     points = np.arange(2000, dtype=np.int32)

@@ -116,12 +116,12 @@ def test_merges_of_weighted_clusters_cost_as_their_points():
 
 @pytest.mark.parametrize("d", [1, 2, 10, 32])
 @pytest.mark.parametrize("kind", ["groups", "one", "ties", "twins", "far"])
-def test_known_neighbours_give_the_same_tree(d, kind):
+def test_known_neighbors_give_the_same_tree(d, kind):
     """Sooner: candidates and limits take the place of scans, whatever the ties."""
     _compare_with_known(d, kind)
 
 
-def test_known_neighbours_give_the_same_tree_in_place_of_a_matrix():
+def test_known_neighbors_give_the_same_tree_in_place_of_a_matrix():
     _compare_with_known(40, "groups")
     _compare_with_known(100, "one")
 

@@ -34,7 +34,7 @@ SEEDED = {"random_state": 0, "n_jobs": 1}
 
 
 def walk(X, **options):
-    return bvdt.transition_matrix(X, "squared_euclidean", **{"near": 8, **SEEDED, **options})
+    return bvdt.transition_matrix(X, "squared_euclidean", **{"n_neighbors": 8, **SEEDED, **options})
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +94,11 @@ def test_every_kind_of_matrix(moons, kind):
     made = {
         "two trees": lambda: moons.add_trees(1),
         "refined": lambda: moons.refine(3_000),
-        "sparse": lambda: sparse.csr_matrix(moons.near.matrix),
-        "product alone": lambda: aslinearoperator(moons.near.matrix),
-        "without near field": lambda: walk(make_moons(400, noise=0.05, random_state=0)[0], near=0, n_trees=2),
+        "sparse": lambda: sparse.csr_matrix(moons.near_field.matrix),
+        "product alone": lambda: aslinearoperator(moons.near_field.matrix),
+        "without near field": lambda: walk(
+            make_moons(400, noise=0.05, random_state=0)[0], n_neighbors=0, n_trees=2
+        ),
         "array": lambda: moons.toarray(),
     }
     check_space(made[kind](), 5, TOL)
@@ -135,8 +137,8 @@ def odd_data(draw):
     X = rng.normal(size=(n_points, n_features))
     kind = draw(st.sampled_from(["groups", "equal", "whole numbers", "line", "far", "table"]))
     if kind == "groups":
-        centres = rng.normal(size=(draw(st.integers(1, 20)), n_features)) * 10 ** draw(st.floats(0, 3))
-        X += centres[rng.integers(0, len(centres), n_points)]
+        centers = rng.normal(size=(draw(st.integers(1, 20)), n_features)) * 10 ** draw(st.floats(0, 3))
+        X += centers[rng.integers(0, len(centers), n_points)]
     elif kind == "equal":
         X = X[rng.integers(0, draw(st.integers(1, n_points)), n_points)]
     elif kind == "whole numbers":
@@ -148,7 +150,7 @@ def odd_data(draw):
     else:
         X *= 10 ** rng.uniform(-3, 3, n_features)
     near = min(draw(st.sampled_from([0, 3, 10])), n_points - 1)
-    return walk(X, near=near, n_trees=draw(st.sampled_from([1, 1, 2]))), draw(st.integers(1, 30))
+    return walk(X, n_neighbors=near, n_trees=draw(st.sampled_from([1, 1, 2]))), draw(st.integers(1, 30))
 
 
 @settings(max_examples=40, deadline=None)
@@ -184,7 +186,7 @@ def test_fourteen_groups_stay_apart_in_ten_coordinates(seed):
 
 def test_an_eigenvalue_of_minus_one_is_told_from_the_first():
     """Two pairs of equal points: S has 1 twice and −1 twice."""
-    found = leading_eigenvectors(walk([[0.0], [0.0], [1e3], [1e3]], near=1, bandwidth=1e-3), 4, 0)
+    found = leading_eigenvectors(walk([[0.0], [0.0], [1e3], [1e3]], n_neighbors=1, bandwidth=1e-3), 4, 0)
     assert_allclose(found.values, [1, 1, -1, -1], atol=1e-9)
     assert_allclose(found.vectors.T @ found.vectors, np.eye(4), atol=1e-9)
 
@@ -239,7 +241,7 @@ def test_few_points_far_from_one_and_close_to_it():
 
 
 def thread(n_points):
-    """Points along a line, each with its neighbours: eigenvalues 1e-6 from 1 and from each other."""
+    """Points along a line, each with its neighbors: eigenvalues 1e-6 from 1 and from each other."""
     return np.column_stack([np.arange(n_points), np.zeros(n_points)]).astype(float)
 
 
@@ -247,7 +249,7 @@ def thread(n_points):
 def test_hierarchy_solves_its_laplacian(kind):
     X = make_moons(6_000, noise=0.05, random_state=0)[0]
     op = walk(X)
-    op = op if kind == "tree" else sparse.csr_array(op.near.matrix)
+    op = op if kind == "tree" else sparse.csr_array(op.near_field.matrix)
     S = symmetrized(op)
     hierarchy = Hierarchy.of(S)
     sizes = [level.n_unknowns for level in hierarchy.levels]
@@ -301,9 +303,9 @@ def test_more_parts_than_coordinates(six_parts, n_components):
     assert mixed_eigenvectors(symmetrized(op), n_components, np.random.default_rng(0)) is not None
     assert found.residuals.max() < TOL
     assert_allclose(found.vectors.T @ found.vectors, np.eye(n_components + 1), atol=1e-3)
-    centres = np.array([coordinates[y == part].mean(axis=0) for part in range(6)])
-    radius = max(np.linalg.norm(coordinates[y == p] - centres[p], axis=1).max() for p in range(6))
-    distances = np.linalg.norm(centres[:, None] - centres, axis=2) + 1e9 * np.eye(6)
+    centers = np.array([coordinates[y == part].mean(axis=0) for part in range(6)])
+    radius = max(np.linalg.norm(coordinates[y == p] - centers[p], axis=1).max() for p in range(6))
+    distances = np.linalg.norm(centers[:, None] - centers, axis=2) + 1e9 * np.eye(6)
     assert distances.min() > 3 * radius
     assert len(np.unique(coordinates, axis=0)) > 590
     again, _ = diffusion_coordinates(op, n_components, random_state=0)

@@ -60,7 +60,7 @@ def test_a_wide_map_has_a_coarser_mesh():
 
 
 def test_few_steps_are_those_of_all_pairs():
-    op = walk(120, near=8)
+    op = walk(120, n_neighbors=8)
     W = layout._links(op)
     assert_allclose(W.sum(), 120)
     start = np.random.default_rng(1).normal(size=(120, 2))
@@ -68,9 +68,9 @@ def test_few_steps_are_those_of_all_pairs():
     assert_allclose(layout._laid_out(W, start, (phase,), 1), slow_steps(W.toarray(), start, phase), atol=0.02)
 
 
-@pytest.mark.parametrize("near", [0, 5])
-def test_groups_lie_together(near):
-    op = walk(150, near=near)
+@pytest.mark.parametrize("n_neighbors", [0, 5])
+def test_groups_lie_together(n_neighbors):
+    op = walk(150, n_neighbors=n_neighbors)
     Y = map_coordinates(op, random_state=0)
     assert Y.shape == (150, 2)
     assert np.isfinite(Y).all()
@@ -83,7 +83,7 @@ def test_groups_lie_together(near):
 @pytest.mark.kernel
 def test_threads_do_not_change_the_map(monkeypatch):
     monkeypatch.setattr(layout, "SERIAL", 0)
-    maps = [map_coordinates(walk(2500, near=5, n_jobs=n_jobs), random_state=0) for n_jobs in (1, 2)]
+    maps = [map_coordinates(walk(2500, n_neighbors=5, n_jobs=n_jobs), random_state=0) for n_jobs in (1, 2)]
     assert_array_equal(*maps)
 
 
@@ -91,7 +91,7 @@ def test_the_trees_keep_their_weights():
     members = walk(40, n_trees=2).members
     op = bvdt.ForestOperator(members, weights=[0.9, 0.1])
     linked = layout._linked(op, np.random.default_rng(0))
-    assert linked.near is not None
+    assert linked.near_field is not None
     assert_array_equal(linked.weights, op.weights)
 
 
@@ -104,7 +104,7 @@ def test_few_points(n):
 
 def test_equal_points_and_an_outlier():
     for X in (np.ones((30, 3)), np.vstack([np.random.default_rng(0).normal(size=(60, 2)), [[1e6, 0]]])):
-        op = bvdt.transition_matrix(X, "squared_euclidean", near=5, random_state=0)
+        op = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=5, random_state=0)
         Y = map_coordinates(op, random_state=0)
         assert np.isfinite(Y).all()
     usual = np.ptp(Y[:-1], axis=0).max()
@@ -121,11 +121,11 @@ def test_any_matrix_has_a_map():
     assert_allclose(layout._strongest(operator_of(sparse.csr_array(M))).toarray(), (off + off.T) / 2)
 
 
-def test_new_points_go_to_the_group_where_most_of_their_neighbours_are():
+def test_new_points_go_to_the_group_where_most_of_their_neighbors_are():
     rng = np.random.default_rng(0)
     fitted = np.vstack([rng.normal(size=(60, 2)), rng.normal((40, 0), size=(60, 2))])
-    neighbours = np.array([[1, 2, 3, 70], [80, 90, 5, 100], [4, -1, -1, -1]])
-    places = placed_among(fitted, neighbours, np.array([[0.25] * 4, [0.25] * 4, [1.0, 0, 0, 0]]))
+    neighbors = np.array([[1, 2, 3, 70], [80, 90, 5, 100], [4, -1, -1, -1]])
+    places = placed_among(fitted, neighbors, np.array([[0.25] * 4, [0.25] * 4, [1.0, 0, 0, 0]]))
     assert_array_equal(places[:, 0] > 20, [False, True, False])
     assert (np.abs(places[:, 1]) < 8).all()
     assert placed_among(fitted, np.empty((0, 4), int), np.empty((0, 4))).shape == (0, 2)

@@ -28,7 +28,7 @@ def test_distances_are_not_taken_for_affinities_in_silence(metric, points):
     D = pairwise_distances(points, metric=metric)
     n = len(D)
     with pytest.warns(UserWarning, match=r"op looks like distances: .* give np.exp\(-\(\(D / D.mean\(\)\)"):
-        bvdt.propagate_labels(D, np.eye(n)[:, :2], n_iter=1)
+        bvdt.propagate_labels(D, np.eye(n)[:, :2], max_iter=1)
     few = np.where(np.arange(n) < 10, np.arange(n) % 2, -1)
     estimators = [
         (bvdt.LabelPropagation(), {"y": few}),
@@ -66,7 +66,7 @@ def affinities():
 def test_affinities_are_taken_without_a_word(W):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        bvdt.propagate_labels(W, np.eye(500)[:, :2], n_iter=1)
+        bvdt.propagate_labels(W, np.eye(500)[:, :2], max_iter=1)
         bvdt.LabelPropagation().fit(y=FEW, operator=W)
 
 
@@ -93,7 +93,7 @@ def test_a_graph_that_is_given_as_points_is_told(make):
         wrong = bvdt.SpectralEmbedding(4, divergence="squared_euclidean", random_state=0).fit_transform(graph)
     right = bvdt.SpectralEmbedding(4, random_state=0).fit(operator=graph).embedding_
     assert wrong.shape == right.shape
-    nearest = "square with 10 entries in every row, as graphs of nearest neighbours are"
+    nearest = "square with 10 entries in every row, as graphs of nearest neighbors are"
     with pytest.warns(UserWarning, match=f"{nearest}.*goes in as Map.fit"):
         bvdt.Map(random_state=0).fit(kneighbors_graph(X, 10))
     with warnings.catch_warnings():

@@ -53,7 +53,7 @@ def test_products_are_few_and_counted():
     """0 columns need none; α = 0.99 takes tens where stepping takes hundreds; the limit holds."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))
-    op = bvdt.transition_matrix(X, "squared_euclidean", near=5, random_state=0)
+    op = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=5, random_state=0)
     S = op.symmetrized()
     assert solve_spread(S, np.zeros((400, 2)), 0.9)[1] == 0
     Y = np.eye(400)[:, :3]
@@ -82,7 +82,7 @@ def test_solved_and_stepped_scores_agree(alpha):
     """What stepping comes to, at its tolerance, is what is solved; no score is negative."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 4))
-    op = bvdt.transition_matrix(X, "squared_euclidean", near=8, random_state=0)
+    op = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=8, random_state=0)
     Y0 = np.zeros((300, 3))
     Y0[np.arange(9), np.arange(9) % 3] = 1
     S, stepped = op.symmetrized(), Y0
@@ -97,12 +97,12 @@ def test_solved_and_stepped_scores_agree(alpha):
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("alpha", [0.0, 0.01, 0.5, LARGEST])
-@pytest.mark.parametrize("near", [0, 6])
-def test_steps_solve_the_system(alpha, near):
+@pytest.mark.parametrize("n_neighbors", [0, 6])
+def test_steps_solve_the_system(alpha, n_neighbors):
     """Chebyshev's steps and conjugate gradients come to the dense solution; labels may be sparse."""
     rng = np.random.default_rng(2)
     X = rng.normal(size=(500, 3))
-    op = bvdt.transition_matrix(X, "squared_euclidean", near=near, random_state=0)
+    op = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=n_neighbors, random_state=0)
     Y0 = np.zeros((500, 4))
     Y0[np.arange(40), np.arange(40) % 4] = rng.random(40)
     S = op.symmetrized()
@@ -117,12 +117,14 @@ def test_steps_solve_the_system(alpha, near):
 
 @pytest.mark.kernel
 def test_steps_fall_as_their_bound_says():
-    op = bvdt.transition_matrix(np.random.default_rng(3).normal(size=(2000, 3)), "squared_euclidean", near=8)
+    op = bvdt.transition_matrix(
+        np.random.default_rng(3).normal(size=(2000, 3)), "squared_euclidean", n_neighbors=8
+    )
     Y0 = np.zeros((2000, 2))
     Y0[:20, 0] = Y0[20:40, 1] = 1
     exact = label_scores(op, Y0, alpha=0.9, tol=1e-12)[0]
     with pytest.warns(ConvergenceWarning, match="label propagation did not reach tol=1e-12 in 21 steps"):
-        stopped, products = label_scores(op, Y0, alpha=0.9, tol=1e-12, n_iter=21)
+        stopped, products = label_scores(op, Y0, alpha=0.9, tol=1e-12, max_iter=21)
     assert products == 21
     rate = (1 - np.sqrt(1 - 0.9**2)) / 0.9
     # Lengths shrink by twice the rate's power; here they are those of S's own symmetric form.
@@ -136,7 +138,7 @@ def test_steps_do_not_depend_on_the_threads():
     Y0[np.arange(200), np.arange(200) % 10] = 1
     scores = []
     for n_jobs in (1, 2, 5):
-        op = bvdt.transition_matrix(X, "squared_euclidean", near=5, random_state=0, n_jobs=n_jobs)
+        op = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=5, random_state=0, n_jobs=n_jobs)
         scores.append(label_scores(op, Y0)[0])
     assert_array_equal(scores[0], scores[1])
     assert_array_equal(scores[0], scores[2])
@@ -176,23 +178,23 @@ def test_potential_is_the_dense_one(n, k, seed):
     U, part, _ = poisson_potential(M, Y0, tol=1e-12)
     assert_array_equal(part, 0)
     assert_allclose(U, u, atol=1e-8 * np.abs(u).max())
-    assert_array_equal(label_scores(M, Y0, mode="poisson", tol=1e-12)[0].argmax(axis=1), U.argmax(axis=1))
+    assert_array_equal(label_scores(M, Y0, method="poisson", tol=1e-12)[0].argmax(axis=1), U.argmax(axis=1))
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("mode", ["poisson", "poisson_mbo"])
-def test_parts_are_problems_of_their_own(make, mode):
+@pytest.mark.parametrize("method", ["poisson", "poisson_mbo"])
+def test_parts_are_problems_of_their_own(make, method):
     """Three parts: with a label of each class, with one class, without labels; and a lone point."""
     M = np.zeros((31, 31))
     for first in (0, 10, 20):
         M[first : first + 10, first : first + 10] = random_walk(10, 0, first)
     Y0 = np.zeros((31, 2))
     Y0[[0, 1, 10], [0, 1, 1]] = 1
-    scores, _ = label_scores(make(M), Y0, mode=mode, tol=1e-10)
+    scores, _ = label_scores(make(M), Y0, method=method, tol=1e-10)
     assert np.isfinite(scores).all()
     assert (scores >= 0).all()
-    alone, _ = label_scores(M[:10, :10], Y0[:10], mode="poisson", tol=1e-10)
-    if mode == "poisson":
+    alone, _ = label_scores(M[:10, :10], Y0[:10], method="poisson", tol=1e-10)
+    if method == "poisson":
         assert_array_equal(scores[:10].argmax(axis=1), alone.argmax(axis=1))
     assert_array_equal(scores[:2].argmax(axis=1), [0, 1])
     assert_array_equal(scores[10:20].argmax(axis=1), 1)
@@ -204,15 +206,15 @@ def test_volumes_are_kept():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [300, 100])
     X = rng.normal(size=(400, 2)) + np.array([[0, 0], [2.5, 0]])[y]
-    op = bvdt.transition_matrix(X, "squared_euclidean", near=8, random_state=0)
+    op = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=8, random_state=0)
     Y0 = np.zeros((400, 2))
     Y0[[0, 1, 300, 301], [0, 0, 1, 1]] = 1
     shares = np.array([0.75, 0.25])
     got = poisson_mbo_scores(op, Y0, shares=shares)[0].argmax(axis=1)
     assert abs(np.mean(got == 1) - 0.25) < 0.03
     assert (got == y).mean() > 0.85
-    with pytest.raises(ValueError, match='clamp needs mode "walk" or "spread"'):
-        label_scores(op, Y0, mode="poisson", clamp=Y0.any(axis=1))
+    with pytest.raises(ValueError, match='clamp needs method "walk" or "spread"'):
+        label_scores(op, Y0, method="poisson", clamp=Y0.any(axis=1))
 
 
 @given(seed=st.integers(0, 99), k=st.integers(2, 5))
@@ -255,7 +257,7 @@ def test_rows_become_distributions(n_jobs):
 def test_divisor_follows_the_classes_that_balanced_scores_find(n_jobs):
     rng = np.random.default_rng(6)
     counts = np.array([20.0, 3, 0, 6, 4, 7])
-    scores = rng.random((30_000, 6)) * counts  # balanced, each labelled class wins as often
+    scores = rng.random((30_000, 6)) * counts  # balanced, each labeled class wins as often
     scores[::7] = 0.0
     known = counts > 0
     found = np.bincount((scores[scores.any(axis=1)][:, known] / counts[known]).argmax(axis=1), minlength=5)

@@ -32,7 +32,7 @@ def points():
 
 @pytest.fixture(scope="module")
 def op(points):
-    return bvdt.transition_matrix(points, random_state=0, near=10, n_jobs=1)
+    return bvdt.transition_matrix(points, random_state=0, n_neighbors=10, n_jobs=1)
 
 
 def test_eigenvectors_against_the_dense_solver(op):
@@ -119,7 +119,7 @@ def test_groups_that_hardly_touch_are_found_from_the_widest_gap_down(bandwidth):
     S = op.symmetrized().toarray()
     assert_allclose(S @ vectors, vectors * values, atol=1e-9)
     assert_allclose(vectors.T @ vectors, np.eye(4), atol=1e-9)
-    # Three functions after the constant one tell four groups apart: each pair of neighbours is one.
+    # Three functions after the constant one tell four groups apart: each pair of neighbors is one.
     functions = (vectors / np.sqrt(degrees)[:, None]).reshape(4, 20, 4)
     assert_allclose(functions, functions[:, :1] + np.zeros((4, 20, 4)), atol=1e-5 * np.abs(functions).max())
     assert np.linalg.matrix_rank(functions[:, 0], tol=1e-3 * np.abs(functions).max()) == 4
@@ -155,7 +155,7 @@ def test_distances_are_diffusion_distances(op):
 
 
 def test_embedding_estimator(points, op):
-    model = SpectralEmbedding(3, near=10, **SEEDED).fit(points)
+    model = SpectralEmbedding(3, n_neighbors=10, **SEEDED).fit(points)
     assert model.embedding_.shape == (150, 3)
     assert model.residuals_.shape == (3,)
     assert (model.residuals_ < 1e-6).all()

@@ -26,12 +26,14 @@ def single(monkeypatch):
     return tried
 
 
-def walk(apart=1.5, near=5, n=N, n_jobs=None):
+def walk(apart=1.5, n_neighbors=5, n=N, n_jobs=None):
     """Points in three groups so far apart, and their labels: none in the last group."""
     rng = np.random.default_rng(0)
     group = rng.integers(0, 3, n)
     X = rng.normal(size=(n, 3)) + apart * group[:, None]
-    op = bvdt.transition_matrix(X, "squared_euclidean", near=near, random_state=0, n_jobs=n_jobs)
+    op = bvdt.transition_matrix(
+        X, "squared_euclidean", n_neighbors=n_neighbors, random_state=0, n_jobs=n_jobs
+    )
     Y0 = np.zeros((n, 2))
     for label in range(2):
         Y0[np.flatnonzero(group == label)[:5], label] = 1.0
@@ -39,11 +41,11 @@ def walk(apart=1.5, near=5, n=N, n_jobs=None):
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("near", [0, 5])
+@pytest.mark.parametrize("n_neighbors", [0, 5])
 @pytest.mark.parametrize("alpha", [0.5, 0.9, 0.95])
-def test_single_precision_gives_the_scores_of_double(single, monkeypatch, near, alpha):
-    op, Y0 = walk(near=near)
-    Y0 *= [1.0, 1e-20]  # as an eager and a careful labeller may weigh their labels
+def test_single_precision_gives_the_scores_of_double(single, monkeypatch, n_neighbors, alpha):
+    op, Y0 = walk(n_neighbors=n_neighbors)
+    Y0 *= [1.0, 1e-20]  # as an eager and a careful labeler may weigh their labels
     scores, products = label_scores(op, sparse.csr_array(Y0), alpha=alpha)
     assert single == [np.float32]
     assert scores.dtype == np.float64

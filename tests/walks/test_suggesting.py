@@ -16,12 +16,12 @@ from bvdt.walks.suggesting import ALPHA, DEGREE_CAP, AbsorbedWalk
 @pytest.fixture(scope="module")
 def blobs():
     X, y = make_blobs(300, 3, centers=6, cluster_std=0.3, center_box=(-20, 20), random_state=0)
-    return X, y, bvdt.transition_matrix(X, "squared_euclidean", near=8, random_state=0)
+    return X, y, bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=8, random_state=0)
 
 
 def dense_walk(op) -> tuple[np.ndarray, np.ndarray]:
     """D⁻¹W of the near field, and the degrees."""
-    W = op.near.symmetric.toarray()
+    W = op.near_field.symmetric.toarray()
     degrees = W.sum(axis=1)
     return W / degrees[:, None], degrees
 
@@ -53,11 +53,11 @@ def test_steps_are_those_of_the_dense_system(blobs):
 def test_a_label_takes_off_the_sum_of_steps_what_the_head_says(blobs):
     _, _, op = blobs
     P, d = dense_walk(op)
-    labelled = some(300, 3, 77)
-    h, going = dense_steps(P, labelled), ~labelled
+    labeled = some(300, 3, 77)
+    h, going = dense_steps(P, labeled), ~labeled
     g = np.linalg.inv(np.eye(300) - ALPHA * np.where(going[:, None] & going, P, 0.0))
     for j in (0, 10, 250):
-        after = dense_steps(P, labelled | some(300, j))
+        after = dense_steps(P, labeled | some(300, j))
         assert_allclose(d @ h - d @ after, d[j] * h[j] ** 2 / g[j, j], rtol=1e-8)
 
 
@@ -80,7 +80,7 @@ def test_the_first_choices_are_one_per_group(blobs):
 def test_copies_are_chosen_once():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(200, 4)), np.repeat(rng.normal(size=(4, 4)) + 6, 50, axis=0)])
-    op = bvdt.transition_matrix(X, "squared_euclidean", near=10, random_state=0)
+    op = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=10, random_state=0)
     first = suggest_points(op, some(400), 30)
     copies = [(i - 200) // 50 for i in first if i >= 200]
     assert len(copies) < 15
@@ -94,14 +94,14 @@ def test_a_hub_counts_at_most_as_twice_the_usual():
 
 
 @pytest.mark.parametrize("strategy", ["auto", "margin", "entropy", "random"])
-def test_every_strategy_gives_distinct_unlabelled_points(blobs, strategy):
+def test_every_strategy_gives_distinct_unlabeled_points(blobs, strategy):
     _, y, op = blobs
-    labelled = some(300, *range(0, 300, 3))
+    labeled = some(300, *range(0, 300, 3))
     P = np.eye(6)[y]
-    chosen = suggest_points(op, labelled, 250, P=P, strategy=strategy, random_state=0)
+    chosen = suggest_points(op, labeled, 250, P=P, strategy=strategy, random_state=0)
     assert len(set(chosen)) == 200
-    assert not labelled[chosen].any()
-    again = suggest_points(op, labelled, 250, P=P, strategy=strategy, random_state=0)
+    assert not labeled[chosen].any()
+    again = suggest_points(op, labeled, 250, P=P, strategy=strategy, random_state=0)
     assert_array_equal(chosen, again)
 
 
@@ -121,10 +121,10 @@ def test_uncertain_points_come_before_sure_ones_alike(blobs):
 
 def test_matrices_without_a_tree_or_a_near_field(blobs):
     X, y, op = blobs
-    for matrix in (op.near.matrix, op.near.matrix.toarray()):
+    for matrix in (op.near_field.matrix, op.near_field.matrix.toarray()):
         assert len(set(y[suggest_points(matrix, some(300), 6)])) == 6
     # Blocks alone tie some of these groups together: not one each, but most of them.
-    walk = bvdt.transition_matrix(X, "squared_euclidean", near=0, n_trees=2, random_state=0)
+    walk = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=0, n_trees=2, random_state=0)
     assert len(set(y[suggest_points(walk, some(300), 6)])) >= 4
 
 
@@ -138,7 +138,7 @@ def test_labels_chosen_beat_labels_drawn():
     """Digits: twenty labels in batches of five from one; random takes about twice as many."""
     X, y = load_digits(return_X_y=True)
     y += 10
-    op = bvdt.transition_matrix(X, "gid", near=10, random_state=0)
+    op = bvdt.transition_matrix(X, "gid", n_neighbors=10, random_state=0)
     accuracy = {}
     for strategy in ("auto", "random", "margin"):
         found = []

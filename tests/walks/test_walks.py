@@ -28,7 +28,7 @@ def test_propagation_is_equation_29(op, matrix, shape):
     Q, Y = op.toarray(), Y0
     for _ in range(7):
         Y = 0.3 * Q @ Y + 0.7 * Y0
-    assert_allclose(propagate_labels(matrix, Y0, alpha=0.3, n_iter=7), Y, rtol=1e-12)
+    assert_allclose(propagate_labels(matrix, Y0, alpha=0.3, max_iter=7), Y, rtol=1e-12)
     limit = np.linalg.solve(np.eye(50) - 0.3 * Q, 0.7 * Y0)
     assert_allclose(propagate_labels(matrix, Y0, alpha=0.3, tol=1e-13), limit, rtol=1e-10)
     assert_allclose(propagate_labels(matrix, Y0), propagate_labels(matrix, Y0, tol=1e-15), rtol=1e-12)
@@ -55,13 +55,13 @@ def test_propagation_edges(op):
     Y0 = np.eye(50, dtype=int)[:, :2]
     assert propagate_labels(op, Y0).dtype == np.float64
     assert propagate_labels(op.astype(np.float32), Y0.astype(np.float32)).dtype == np.float32
-    same = propagate_labels(op, Y0.astype(float), n_iter=0)
+    same = propagate_labels(op, Y0.astype(float), max_iter=0)
     assert_array_equal(same, Y0)
     with pytest.warns(ConvergenceWarning, match="3 steps"):
-        propagate_labels(op, Y0, alpha=0.9, n_iter=3, tol=1e-12)
+        propagate_labels(op, Y0, alpha=0.9, max_iter=3, tol=1e-12)
     for bad, match in (
         ({"alpha": 1.5}, "alpha"),
-        ({"n_iter": -1}, "n_iter"),
+        ({"max_iter": -1}, "max_iter"),
         ({"Y0": np.ones(49)}, "50 rows"),
         ({"Y0": np.full(50, np.nan)}, r"Y0\[0\] = nan"),
         ({"op": np.ones((2, 3))}, "square"),
@@ -81,7 +81,7 @@ def test_pagerank(op, matrix):
     lossy[3] = 0
     assert_allclose(pagerank(lossy).sum(), 1.0)
     with pytest.warns(ConvergenceWarning):
-        pagerank(matrix, restart, n_iter=2)
+        pagerank(matrix, restart, max_iter=2)
     for bad in (
         {"damping": 1.0},
         {"restart": -np.ones(50)},
@@ -99,7 +99,7 @@ def test_stationary_distribution(op, matrix):
     assert (x >= 0).all()
     assert_allclose(stationary_distribution(np.array([[0.0, 1.0], [1.0, 0.0]]), [0.9, 0.1]), 0.5)
     with pytest.warns(ConvergenceWarning):
-        stationary_distribution(matrix, n_iter=2)
+        stationary_distribution(matrix, max_iter=2)
 
 
 def test_propagation_takes_complex_and_single_precision():

@@ -1,4 +1,4 @@
-"""Names of classes that probably mean "not labelled", or the same class as another."""
+"""Names of classes that probably mean "not labeled", or the same class as another."""
 
 from __future__ import annotations
 

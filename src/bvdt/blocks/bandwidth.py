@@ -1,8 +1,8 @@
 """Choice of the bandwidth β in p_ij ∝ exp(−d_ij / β); each trial is one pass up the tree, O(N).
 
 "auto"   β at which the rows of Q have, in the mean, the entropy of a uniform choice among
-         ``NEIGHBOURS`` points. Equal points count as one, as rows and as neighbours: a point with a thousand
-         twins has one neighbour there, and β follows the distances between different points.
+         ``NEIGHBORS`` points. Equal points count as one, as rows and as neighbors: a point with a thousand
+         twins has one neighbor there, and β follows the distances between different points.
          Entropy never falls as β grows (the bound is a maximum of lines in 1/β), so this is a root of a
          monotone function, found by Newton's steps of its logarithm in log β that a bracket holds.
 "learn"  β that maximises the bound of Eq. (18) together with its constant. As a dispersion model
@@ -24,8 +24,8 @@ from .._support.arrays import Float
 from ..lifting import Lifted
 from .bound import Curve
 
-# Target of "auto": effective neighbours per row, measured on digits and four corpora (docs/bandwidth.md).
-NEIGHBOURS = 5.0
+# Target of "auto": effective neighbors per row, measured on digits and four corpora (docs/bandwidth.md).
+NEIGHBORS = 5.0
 
 _LEARN_STEPS = 500
 _LARGEST = 1e140  # mean divergence over bandwidth: its square, in a variance, stays finite
@@ -49,7 +49,7 @@ def resolve_bandwidth_of(
         if not (mean_divergence > 0).any():
             return 1.0  # all points alike: every bandwidth gives the same matrix
         if bandwidth == "auto":
-            return bandwidth_for_entropy(np.log(NEIGHBOURS), mean_divergence, curve)
+            return bandwidth_for_entropy(np.log(NEIGHBORS), mean_divergence, curve)
         return learned_bandwidth(dimension, mean_divergence, curve)
     if isinstance(bandwidth, bool) or np.ndim(bandwidth) != 0 or not 0 < bandwidth < np.inf:
         raise ValueError(f'bandwidth needs a finite number > 0, "auto" or "learn"; got {bandwidth!r}')

@@ -21,7 +21,7 @@ class DistinctTree:
 
 
 def distinct_tree(lifted: Lifted, tree: Tree) -> DistinctTree | None:
-    """The tree over distinct points; None where no two neighbours in the tree are equal. O(N + nnz)."""
+    """The tree over distinct points; None where no two neighbors in the tree are equal. O(N + nnz)."""
     changes = _changes(lifted, tree.order)
     if changes.all():
         return None

@@ -59,10 +59,10 @@ def refined_blocks(
 ) -> tuple[BlockPartition, Float]:
     """Exactly ``n_blocks`` blocks, from those of ``partition``, and their mean divergences."""
     least, most = partition.n_blocks, tree.n_points * (tree.n_points - 1)
-    n_blocks = checked_integer(n_blocks, "blocks")
+    n_blocks = checked_integer(n_blocks, "n_blocks")
     if not least <= n_blocks <= most:
         raise ValueError(
-            f"blocks needs {least} (those there are) to {most} (every pair its own) "
+            f"n_blocks needs {least} (those there are) to {most} (every pair its own) "
             f"for {tree.n_points} points; got {n_blocks}"
         )
     sums = NodeSums.of(lifted, tree)

@@ -70,7 +70,7 @@ def cluster(
     escape_formulas: o.EscapeFormulas = False,
     divergence: o.Divergence = None,
     bandwidth: o.Bandwidth = None,
-    near: o.Near = None,
+    n_neighbors: o.Near = None,
     trees: o.Trees = None,
     scale: o.Scale = None,
     ngrams: o.Ngrams = None,
@@ -86,7 +86,7 @@ def cluster(
     session = Session(quiet=quiet, json=json)
     source = Source(input, text, id, labels, None, encoding, stop_words)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
-    settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs)
+    settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs)
     session.result["command"] = "cluster"
     check_hierarchy(hierarchy, dendrogram)
     known = isinstance(clusters, int)

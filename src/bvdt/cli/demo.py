@@ -96,7 +96,7 @@ def _write_report(session: Session, path: Path, problem: Problem, tables: list[R
     from dataclasses import replace
 
     from ..documents.holdout import measure_holdout
-    from ..documents.predictions import Labelling, ReasonTexts
+    from ..documents.predictions import Labeling, ReasonTexts
     from ..experiments.demo import NOTE, blend
     from ..report import Report, map_coordinates, write_report
 
@@ -105,7 +105,7 @@ def _write_report(session: Session, path: Path, problem: Problem, tables: list[R
         model = blend(problem, codes)
     with session.stage("hold-out"):
         holdout = measure_holdout(model, model.operator_, codes, problem.class_names, random_state=0)
-    labelling = Labelling.of(model.label_distributions_, problem.class_names, codes)
+    labeling = Labeling.of(model.label_distributions_, problem.class_names, codes)
     with session.stage("map"):
         coordinates = map_coordinates(model.operator_, random_state=0)
     with session.stage("explain"):
@@ -116,10 +116,10 @@ def _write_report(session: Session, path: Path, problem: Problem, tables: list[R
         summary=_summary(codes, len(problem.class_names), truth),
         facts=_facts(codes, problem.class_names),
         ids=ids,
-        labels=labelling.labels,
-        given=labelling.given,
-        confidence=labelling.confidence,
-        runner_up=labelling.runner_up,
+        labels=labeling.labels,
+        given=labeling.given,
+        confidence=labeling.confidence,
+        runner_up=labeling.runner_up,
         texts=problem.texts,
         coordinates=coordinates,
         holdout=holdout,
@@ -135,7 +135,7 @@ def _write_report(session: Session, path: Path, problem: Problem, tables: list[R
 
 
 def write_documents(path: Path, problem: Problem) -> None:
-    """The shown problem's documents with their true classes, to try labelling on."""
+    """The shown problem's documents with their true classes, to try labeling on."""
     from ..documents.files import write_table
 
     names = [problem.class_names[c] for c in problem.y]
@@ -148,7 +148,7 @@ def _summary(codes: Index, n_classes: int, truth: float) -> list[str]:
     return [
         f"Of {n:,} docstrings of Python's own library, {n_given} were given their subject, "
         f"{n_given // n_classes} per class. A random walk over all of them, a linear model and naive Bayes "
-        f"labelled the other {n - n_given:,}.",
+        f"labeled the other {n - n_given:,}.",
         f"Their true subjects are known, by the modules they stand in: {100 * truth:.1f} % of these labels "
         "are right.",
     ]

@@ -12,7 +12,7 @@ from .._support.arrays import Float
 from .._support.json import JsonObject
 from .._support.sparse import Operator
 from ..documents.files.table import Column
-from ..report.scatter import UNLABELLED
+from ..report.scatter import UNLABELED
 from . import options as o
 from .guard import after_writing
 from .page import check_plot, scatter
@@ -37,7 +37,7 @@ Example:
 
 Plot = Annotated[Path | None, o.option("--plot", help="Scatter: .html, .png, .svg or .pdf.", metavar="FILE")]
 Labels = Annotated[
-    str | None, o.option("--labels", "-l", help="Column or file, to colour by.", metavar="COLUMN_OR_FILE")
+    str | None, o.option("--labels", "-l", help="Column or file, to color by.", metavar="COLUMN_OR_FILE")
 ]
 Components = Annotated[int, o.count("--components", "-k", help="Coordinates; default 2.", low=1, metavar="K")]
 Spectral = Annotated[bool, o.option("--spectral", help="Eigenvectors, not the map, for 2 coordinates too.")]
@@ -56,7 +56,7 @@ def embed(
     escape_formulas: o.EscapeFormulas = False,
     divergence: o.Divergence = None,
     bandwidth: o.Bandwidth = None,
-    near: o.Near = None,
+    n_neighbors: o.Near = None,
     trees: o.Trees = None,
     scale: o.Scale = None,
     ngrams: o.Ngrams = None,
@@ -72,7 +72,7 @@ def embed(
     session = Session(quiet=quiet, json=json)
     source = Source(input, text, id, labels, None, encoding, stop_words)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
-    settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs)
+    settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs)
     session.result["command"] = "embed"
     purpose = f" for {components} coordinates"
     documents = read_for(session, source, [output, plot], plot, components + 1, purpose)
@@ -120,4 +120,4 @@ def read_for(
 def _names(labels: Sequence[str | None] | None) -> list[str] | None:
     if labels is None or not any(label is not None for label in labels):
         return None
-    return [UNLABELLED if label is None else label for label in labels]
+    return [UNLABELED if label is None else label for label in labels]

@@ -8,7 +8,7 @@ from typer.core import TyperCommand
 
 RARE = "rare"  # the panel of options that -h leaves out; nothing else draws panels here
 
-OTHER_SPELLINGS = {"unlabeled": "unlabelled", "missing": "unlabelled"}  # of options; no help lists them
+OTHER_SPELLINGS = {"unlabelled": "unlabeled", "missing": "unlabeled"}  # of options; no help lists them
 
 
 def usual_spelling(name: str) -> str:

@@ -75,7 +75,7 @@ def _title(header: JsonObject, model: Model | None) -> str:
 
 def operator_facts(op: WalkOperator) -> JsonObject:
     """What the operator is: sizes, settings, bound."""
-    lifted, near = op.lifted, getattr(op, "near", None)
+    lifted, near_field = op.lifted, getattr(op, "near_field", None)
     return {
         "points": op.shape[0],
         "features": lifted.dimension,
@@ -84,8 +84,8 @@ def operator_facts(op: WalkOperator) -> JsonObject:
         "bandwidth": op.bandwidth,
         "trees": len(op.members),
         "depth": max(int(member.tree.depth) for member in op.members),
-        "blocks": op.n_blocks,
-        "nearest_kept": 0 if near is None else near.k,
+        "n_blocks": op.n_blocks,
+        "n_neighbors": 0 if near_field is None else near_field.k,
         "lower_bound": op.lower_bound,
         "bound_per_row": op.lower_bound / op.shape[0],
     }

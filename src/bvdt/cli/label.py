@@ -20,7 +20,7 @@ from .session import Session
 if TYPE_CHECKING:
     from ..documents.settings import WalkSettings
     from ..estimators import LabelPropagation
-    from ..labelling import Corpus, Store
+    from ..labeling import Corpus, Store
 
 LABEL_HELP = """Label documents in the browser; all others follow within moments.
 
@@ -120,7 +120,7 @@ def _user() -> str:
 
 
 def _export_alone(said: Session, task: Task) -> None:
-    from ..labelling import Store, export_format, write_export
+    from ..labeling import Store, export_format, write_export
 
     if task.export is None:
         raise ValueError("bvdt label without documents needs --export: it writes what the session holds")
@@ -133,7 +133,7 @@ def _export_alone(said: Session, task: Task) -> None:
 
 
 def _with_documents(said: Session, source: Source, settings: WalkSettings, task: Task) -> None:
-    from ..labelling import Corpus, Store, export_format
+    from ..labeling import Corpus, Store, export_format
 
     if task.export is not None:
         export_format(task.export)
@@ -167,7 +167,7 @@ def _need_app() -> None:
 
 def _fill(said: Session, corpus: Corpus, store: Store, source: Source, task: Task) -> None:
     """Classes and labels that the command line brings; what is there already stays."""
-    from ..labelling import import_labels, read_import
+    from ..labeling import import_labels, read_import
 
     docs = corpus.documents
     refuse_other_texts(task.path, store.texts(), docs.path, docs.ids, docs.texts)
@@ -190,7 +190,7 @@ def _fill(said: Session, corpus: Corpus, store: Store, source: Source, task: Tas
 
 def _export_all(said: Session, corpus: Corpus, store: Store, model: LabelPropagation, path: Path) -> None:
     """The labels; for Label Studio also all other documents with their guesses."""
-    from ..labelling import task_of, write_export
+    from ..labeling import task_of, write_export
 
     tasks = None
     labels = store.labels()
@@ -211,9 +211,9 @@ def _export_all(said: Session, corpus: Corpus, store: Store, model: LabelPropaga
 def _serve(
     said: Session, corpus: Corpus, store: Store, model: LabelPropagation, task: Task, seed: int
 ) -> None:
-    from ..labelling import Desk
-    from ..labelling.app import make_app
-    from ..labelling.serving import Server, bind, new_token
+    from ..labeling import Desk
+    from ..labeling.app import make_app
+    from ..labeling.serving import Server, bind, new_token
 
     assert not isinstance(model.alpha, str)
     listening = bind(task.host, task.port)

@@ -1,4 +1,4 @@
-"""``bvdt propagate --dask``: a Parquet table of numbers that is read, walked and labelled in pieces."""
+"""``bvdt propagate --dask``: a Parquet table of numbers that is read, walked and labeled in pieces."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def _checked_labels(table: _Table, missing: str | None) -> list[str]:
         )
     for name in sorted(classes & NO_CLASSES):
         raise ValueError(
-            f'{table.path}: the label "{name}" looks like "not labelled": add --unlabelled "{name}", or give '
+            f'{table.path}: the label "{name}" looks like "not labeled": add --unlabeled "{name}", or give '
             "the class another name"
         )
     return suspicious([label or None for label in found], missing)

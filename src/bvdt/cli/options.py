@@ -127,7 +127,7 @@ EscapeFormulas = Annotated[
     bool, option("--escape-formulas", help="Write ' before texts that begin a formula.", rich_help_panel=RARE)
 ]
 Missing = Annotated[
-    str | None, option("--unlabelled", help="A label that means: none.", metavar="WORD", rich_help_panel=RARE)
+    str | None, option("--unlabeled", help="A label that means: none.", metavar="WORD", rich_help_panel=RARE)
 ]
 Encoding = Annotated[
     str | None,
@@ -146,7 +146,7 @@ Divergence = Annotated[
 Bandwidth = Annotated[
     Parsed, option("--bandwidth", help="auto, learn or a number.", metavar="B", parser=parse_bandwidth)
 ]
-Near = Annotated[int | None, count("--near", help="Nearest points kept exactly.", low=0, metavar="K")]
+Near = Annotated[int | None, count("--neighbors", help="Nearest points kept exactly.", low=0, metavar="K")]
 Trees = Annotated[int | None, count("--trees", help="Trees averaged.", low=1, metavar="T")]
 Scale = Annotated[
     str | None,
@@ -193,7 +193,7 @@ def text_settings(
 def walk_settings(
     divergence: str | None,
     bandwidth: float | str | None,
-    near: int | None,
+    n_neighbors: int | None,
     trees: int | None,
     scale: str | None,
     text: TextSettings,
@@ -201,7 +201,9 @@ def walk_settings(
     jobs: int | None,
 ) -> WalkSettings:
     """From the command line's options."""
-    return WalkSettings(divergence, bandwidth or "auto", near, trees, scale or "auto", text, seed, jobs)
+    return WalkSettings(
+        divergence, bandwidth or "auto", n_neighbors, trees, scale or "auto", text, seed, jobs
+    )
 
 
 def _stop_words(given: str | None) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._support.arrays import Float
 from ..documents.holdout import percent
-from ..documents.predictions import Labelling
+from ..documents.predictions import Labeling
 
 if TYPE_CHECKING:
     from ..documents.files import Documents
@@ -25,10 +25,10 @@ LEAST_SURE = {
 }
 
 
-def labelling_report(
+def labeling_report(
     path: Path,
     documents: Documents,
-    labelling: Labelling,
+    labeling: Labeling,
     model: Model,
     suggestions: Sequence[int],
     timings: Sequence[tuple[str, float]],
@@ -44,13 +44,13 @@ def labelling_report(
         path,
         Report(
             title=f"Labels of {documents.path.name}",
-            summary=_summary(documents, labelling, model, fitted),
-            facts=_facts(documents, labelling, model),
+            summary=_summary(documents, labeling, model, fitted),
+            facts=_facts(documents, labeling, model),
             ids=documents.ids,
-            labels=labelling.labels,
-            given=labelling.given,
-            confidence=labelling.confidence,
-            runner_up=labelling.runner_up,
+            labels=labeling.labels,
+            given=labeling.given,
+            confidence=labeling.confidence,
+            runner_up=labeling.runner_up,
             texts=documents.texts,
             coordinates=map_coordinates(operator, random_state=seed) if fitted else None,
             holdout=model.holdout if fitted else None,
@@ -98,16 +98,14 @@ def _figures(found: Measured) -> tuple[str, str]:
     return percent(found.accuracy), f"{percent(found.low)} to {percent(found.high)}"
 
 
-def _summary(documents: Documents, labelling: Labelling, model: Model, fitted: bool) -> list[str]:
-    n, n_given, k = len(documents.ids), int(labelling.given.sum()), len(model.classes)
+def _summary(documents: Documents, labeling: Labeling, model: Model, fitted: bool) -> list[str]:
+    n, n_given, k = len(documents.ids), int(labeling.given.sum()), len(model.classes)
     if fitted:
-        first = (
-            f"{n - n_given:,} of {n:,} documents got one of {k} labels from the {n_given:,} labelled ones."
-        )
+        first = f"{n - n_given:,} of {n:,} documents got one of {k} labels from the {n_given:,} labeled ones."
     else:
         source = f" made from {model.source}" if model.source else ""
         first = f"{n:,} documents got one of {k} labels from a model{source}."
-    confidence = labelling.confidence[~labelling.given]
+    confidence = labeling.confidence[~labeling.given]
     more = []
     if len(confidence):
         unsure = int((confidence < 0.5).sum())
@@ -117,12 +115,12 @@ def _summary(documents: Documents, labelling: Labelling, model: Model, fitted: b
     return [first, *more]
 
 
-def _facts(documents: Documents, labelling: Labelling, model: Model) -> list[tuple[str, str]]:
+def _facts(documents: Documents, labeling: Labeling, model: Model) -> list[tuple[str, str]]:
     from .reading import describe
 
     return [
         ("documents", f"{len(documents.ids):,}"),
-        ("labels given", f"{int(labelling.given.sum()):,}"),
+        ("labels given", f"{int(labeling.given.sum()):,}"),
         ("classes", f"{len(model.classes):,}"),
         ("walk", describe(model.features, model.propagation.operator_)),
         ("bandwidth", f"{model.propagation.operator_.bandwidth:.4g}"),
@@ -138,7 +136,7 @@ def scatter(
     labels: Sequence[str] | None,
     tables: Sequence[ResultTable] = (),
 ) -> None:
-    """Points coloured by label: a page with a map for .html, else a picture."""
+    """Points colored by label: a page with a map for .html, else a picture."""
     if path.suffix.lower() in (".html", ".htm"):
         from ..report import Report, write_report
 

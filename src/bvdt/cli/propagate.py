@@ -12,7 +12,7 @@ import numpy as np
 from .._support.arrays import Index
 from .._support.sparse import Points
 from ..documents.labels import encode
-from ..documents.predictions import Labelling, ReasonTexts, kept_columns
+from ..documents.predictions import Labeling, ReasonTexts, kept_columns
 from ..documents.settings import WalkSettings, propagation
 from . import options as o
 from .guard import after_writing
@@ -69,7 +69,7 @@ Hidden = Annotated[
 Prior = Annotated[
     str | None,
     o.option(
-        "--prior",
+        "--blend",
         help="auto (default), walk, linear, naive-bayes.",
         metavar="NAME",
         parser=o.one_of(*PRIORS),
@@ -77,7 +77,7 @@ Prior = Annotated[
 ]
 Alpha = Annotated[
     o.Parsed,
-    o.option("--alpha", help="Share taken from neighbours, 0-1, auto.", metavar="A", parser=o.parse_alpha),
+    o.option("--alpha", help="Share taken from neighbors, 0-1, auto.", metavar="A", parser=o.parse_alpha),
 ]
 Dask = Annotated[
     str | None,
@@ -107,7 +107,7 @@ class Task:
     explain: int
     holdout: float | None
     alpha: float | str | None
-    prior: str | None
+    blend: str | None
     settings: WalkSettings
 
 
@@ -127,12 +127,12 @@ def propagate(
     suggest: Suggest = None,
     explain: Explain = None,
     holdout: Hidden = None,
-    prior: Prior = None,
+    blend: Prior = None,
     alpha: Alpha = None,
     dask: Dask = None,
     divergence: o.Divergence = None,
     bandwidth: o.Bandwidth = None,
-    near: o.Near = None,
+    n_neighbors: o.Near = None,
     trees: o.Trees = None,
     scale: o.Scale = None,
     ngrams: o.Ngrams = None,
@@ -148,8 +148,8 @@ def propagate(
     session = Session(quiet=quiet, json=json)
     source = Source(input, text, id, labels, missing, encoding, stop_words, model, keep_columns)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
-    settings = o.walk_settings(divergence, bandwidth, near, trees, scale, terms, seed, jobs)
-    more = suggest or 0, explain or 0, holdout, alpha, PRIORS[prior or "auto"], settings
+    settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs)
+    more = suggest or 0, explain or 0, holdout, alpha, PRIORS[blend or "auto"], settings
     task = Task(output, escape_formulas, report, save, *more)
     session.result["command"] = "propagate"
     if dask is not None:
@@ -160,22 +160,32 @@ def propagate(
             "--keep-columns": keep_columns,
         }
         made |= {"--save": save, "--model": model, "--suggest": suggest, "--holdout": holdout}
-        made |= {"--prior": prior, "--trees": trees, "--scale": scale, "--ngrams": ngrams}
+        made |= {"--blend": blend, "--trees": trees, "--scale": scale, "--ngrams": ngrams}
         made |= {"--chars": chars, "--min-df": min_df, "--stop-words": stop_words, "--jobs": jobs}
         _refuse(made, "--dask labels a table of numbers by the walk alone", "--dask")
         from .on_dask import label_on_dask
 
-        chosen = {"divergence": divergence, "alpha": alpha, "bandwidth": bandwidth, "near": near}
+        chosen = {
+            "divergence": divergence,
+            "alpha": alpha,
+            "bandwidth": bandwidth,
+            "n_neighbors": n_neighbors,
+        }
         label_on_dask(session, input, output, labels, missing, id, dask, seed, chosen)
     elif model is None:
         _label(session, source, task)
     else:
-        made = {"--suggest": suggest, "--prior": prior, "--explain": explain}
-        made |= {"--alpha": alpha, "--divergence": divergence, "--bandwidth": bandwidth, "--near": near}
+        made = {"--suggest": suggest, "--blend": blend, "--explain": explain}
+        made |= {
+            "--alpha": alpha,
+            "--divergence": divergence,
+            "--bandwidth": bandwidth,
+            "--neighbors": n_neighbors,
+        }
         made |= {"--trees": trees, "--scale": scale, "--ngrams": ngrams, "--chars": chars}
         made |= {"--min-df": min_df, "--stop-words": stop_words}
         if labels is None:
-            made |= {"--save": save, "--holdout": holdout, "--unlabelled": missing}
+            made |= {"--save": save, "--holdout": holdout, "--unlabeled": missing}
         _refuse(made, "--model brings its own settings, and labels unless --labels adds some", "--model")
         (_predict if labels is None else _update)(session, source, model, task)
     session.finish()
@@ -210,14 +220,14 @@ def _label(session: Session, source: Source, task: Task) -> None:
     classes, codes = _classes(session, source, documents)
     features, X, operator = walk(session, documents, task.settings)
     with session.stage("propagate"):
-        fitted = propagation(features, task.settings, task.alpha, task.prior)
+        fitted = propagation(features, task.settings, task.alpha, task.blend)
         fitted.fit(X, codes, operator=operator, terms=features.terms)
     _say_blend(session, fitted)
     measured = _measure(session, fitted, classes, codes, task)
-    labelling = Labelling.of(fitted.label_distributions_, classes, codes)
+    labeling = Labeling.of(fitted.label_distributions_, classes, codes)
     suggestions = _suggest(session, fitted, task)
     reasons = _reasons(session, fitted, documents, features, task)
-    columns = labelling.columns(documents.ids) | ({"because": reasons} if task.explain else {})
+    columns = labeling.columns(documents.ids) | ({"because": reasons} if task.explain else {})
     write_columns(session, task.output, columns | kept, task.escape_formulas)
     written = [task.output]
     model = Model(features, fitted, classes, measured, source.path.name)
@@ -227,11 +237,11 @@ def _label(session: Session, source: Source, task: Task) -> None:
         written.append(task.save)
     if task.report is not None:
         with after_writing(*written):
-            _report(session, documents, labelling, task.report, model, suggestions, reasons=reasons)
+            _report(session, documents, labeling, task.report, model, suggestions, reasons=reasons)
         written.append(task.report)
-    _say_counts(session, labelling, classes)
+    _say_counts(session, labeling, classes)
     if task.suggest:
-        _say_suggestions(session, suggestions[: task.suggest], documents, labelling)
+        _say_suggestions(session, suggestions[: task.suggest], documents, labeling)
     say_written(session, written)
 
 
@@ -266,8 +276,8 @@ def _classes(session: Session, source: Source, documents: Documents) -> tuple[li
             "documents; is it the labels? A class needs several documents"
         )
     kinds = f"{len(classes):,} class" + ("es" if len(classes) != 1 else "")
-    session.say(f"Read {source.path}: {n:,} documents, {n_labels:,} of them labelled, {kinds}")
-    session.result |= {"labelled": n_labels, "classes": classes}
+    session.say(f"Read {source.path}: {n:,} documents, {n_labels:,} of them labeled, {kinds}")
+    session.result |= {"labeled": n_labels, "classes": classes}
     if len(classes) == 1:
         session.note(f"there is only one class, {classes[0]!r}: every document will get it")
     if n_labels == n:
@@ -280,7 +290,7 @@ def _say_blend(session: Session, fitted: LabelPropagation) -> None:
     session.result["blend"] = None if blend is None else asdict(blend)
     if blend is not None:
         parts = ", ".join(f"{name} {100 * share:.0f} %" for name, share in blend.shares.items())
-        step = f"; neighbours' answers then count {100 * blend.share:.0f} %" if blend.share else ""
+        step = f"; neighbors' answers then count {100 * blend.share:.0f} %" if blend.share else ""
         session.say(f"Shares in the answer, by how well each named hidden labels: {parts}{step}")
 
 
@@ -329,7 +339,7 @@ def _suggest(session: Session, fitted: LabelPropagation, task: Task) -> list[int
         return [int(i) for i in fitted.suggest(wanted)]
 
 
-def _say_suggestions(session: Session, found: list[int], documents: Documents, labelling: Labelling) -> None:
+def _say_suggestions(session: Session, found: list[int], documents: Documents, labeling: Labeling) -> None:
     texts = documents.texts
     session.result["suggestions"] = []
     if not found:
@@ -338,13 +348,13 @@ def _say_suggestions(session: Session, found: list[int], documents: Documents, l
     session.say("\nLabel these next, the most useful first:")
     head = ["id", "label", "confidence", "runner_up"] + ([] if texts is None else ["text"])
     rows = [
-        [documents.ids[i], labelling.labels[i], f"{labelling.confidence[i]:.2f}", labelling.runner_up[i]]
+        [documents.ids[i], labeling.labels[i], f"{labeling.confidence[i]:.2f}", labeling.runner_up[i]]
         + ([] if texts is None else [shortened(texts[i], 40)])
         for i in found
     ]
     session.table(head, rows)
     session.result["suggestions"] = [
-        {"id": row[0], "label": row[1], "confidence": float(labelling.confidence[i]), "runner_up": row[3]}
+        {"id": row[0], "label": row[1], "confidence": float(labeling.confidence[i]), "runner_up": row[3]}
         for i, row in zip(found, rows, strict=True)
     ]
 
@@ -363,22 +373,22 @@ def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
         X = model.features.transform(documents)
         P = model.propagation.predict_proba(X)
     tell_empty(session, X, model.features)
-    labelling = Labelling.of(P, model.classes)
+    labeling = Labeling.of(P, model.classes)
     session.result |= {"model": str(path), "classes": model.classes}
     if model.holdout is not None:
         session.say(f"Accuracy when the model was made: {model.holdout}")
-    write_columns(session, task.output, labelling.columns(documents.ids) | kept, task.escape_formulas)
+    write_columns(session, task.output, labeling.columns(documents.ids) | kept, task.escape_formulas)
     written = [task.output]
     if task.report is not None:
         with after_writing(*written):
-            _report(session, documents, labelling, task.report, model, _least_sure(labelling), fitted=False)
+            _report(session, documents, labeling, task.report, model, _least_sure(labeling), fitted=False)
         written.append(task.report)
-    _say_counts(session, labelling, model.classes)
+    _say_counts(session, labeling, model.classes)
     say_written(session, written)
 
 
 def _update(session: Session, source: Source, path: Path, task: Task) -> None:
-    """New documents, some of them labelled, join those of the model."""
+    """New documents, some of them labeled, join those of the model."""
     from ..documents.model import Model
 
     check_outputs(source, task.output, task.report, task.save)
@@ -386,7 +396,7 @@ def _update(session: Session, source: Source, path: Path, task: Task) -> None:
     model, documents = _opened(session, source, path, task)
     classes, codes = encode(documents.labels or [])
     n, n_labels, n_before = len(documents.ids), int((codes >= 0).sum()), len(model.codes)
-    session.say(f"Read {source.path}: {n:,} documents, {n_labels:,} labelled; {path}: {n_before:,} more")
+    session.say(f"Read {source.path}: {n:,} documents, {n_labels:,} labeled; {path}: {n_before:,} more")
     added = [name for name in classes if name not in model.classes]
     if added:
         session.note(f"classes that the model did not have: {', '.join(added)}")
@@ -398,10 +408,10 @@ def _update(session: Session, source: Source, path: Path, task: Task) -> None:
     classes = [known[k] for k in fitted.classes_]
     _say_blend(session, fitted)
     measured = _measure(session, fitted, classes, fitted.codes_, task)
-    labelling = Labelling.of(fitted.label_distributions_[-n:], classes, fitted.codes_[-n:])
-    session.result |= {"labelled": n_labels, "classes": classes}
+    labeling = Labeling.of(fitted.label_distributions_[-n:], classes, fitted.codes_[-n:])
+    session.result |= {"labeled": n_labels, "classes": classes}
     kept = kept_columns(documents.columns)
-    write_columns(session, task.output, labelling.columns(documents.ids) | kept, task.escape_formulas)
+    write_columns(session, task.output, labeling.columns(documents.ids) | kept, task.escape_formulas)
     written = [task.output]
     model = Model(model.features, fitted, classes, measured, f"{model.source}, {source.path.name}")
     if task.save is not None:
@@ -410,9 +420,9 @@ def _update(session: Session, source: Source, path: Path, task: Task) -> None:
         written.append(task.save)
     if task.report is not None:
         with after_writing(*written):
-            _report(session, documents, labelling, task.report, model, _least_sure(labelling), fitted=False)
+            _report(session, documents, labeling, task.report, model, _least_sure(labeling), fitted=False)
         written.append(task.report)
-    _say_counts(session, labelling, classes)
+    _say_counts(session, labeling, classes)
     say_written(session, written)
 
 
@@ -441,22 +451,22 @@ def _transformed(session: Session, model: Model, documents: Documents) -> Points
     return X
 
 
-def _least_sure(labelling: Labelling, n: int = 20) -> list[int]:
-    return [int(i) for i in np.argsort(-labelling.entropy, kind="stable")[:n]]
+def _least_sure(labeling: Labeling, n: int = 20) -> list[int]:
+    return [int(i) for i in np.argsort(-labeling.entropy, kind="stable")[:n]]
 
 
 # -- results -----------------------------------------------------------------------------------------------
 
 
-def _say_counts(session: Session, labelling: Labelling, classes: list[str]) -> None:
-    counts = labelling.counts(classes)
+def _say_counts(session: Session, labeling: Labeling, classes: list[str]) -> None:
+    counts = labeling.counts(classes)
     shown = sorted(counts, key=lambda row: -row[1] - row[2])[:25]
     head = ["label", "given", "predicted", "mean confidence"]
     rows = [
         [name, f"{given:,}", f"{predicted:,}", "-" if mean is None else f"{mean:.2f}"]
         for name, given, predicted, mean in shown
     ]
-    if not labelling.given.any():
+    if not labeling.given.any():
         head, rows = [head[0], *head[2:]], [[row[0], *row[2:]] for row in rows]
     session.say()
     session.table(head, rows)
@@ -476,15 +486,15 @@ def _save(session: Session, model: Model, path: Path) -> None:
 def _report(
     session: Session,
     documents: Documents,
-    labelling: Labelling,
+    labeling: Labeling,
     path: Path,
     model: Model,
     suggestions: list[int],
     fitted: bool = True,
     reasons: Sequence[str] = (),
 ) -> None:
-    from .page import labelling_report
+    from .page import labeling_report
 
     with session.stage("report"):
-        labelling_report(path, documents, labelling, model, suggestions, session.timings, fitted, reasons)
+        labeling_report(path, documents, labeling, model, suggestions, session.timings, fitted, reasons)
     session.result["report"] = str(path)

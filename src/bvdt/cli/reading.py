@@ -103,7 +103,7 @@ def walk(
         "divergence": parameters["divergence"].name,
         "bandwidth": op.bandwidth,
         "trees": len(op.members),
-        "blocks": op.n_blocks,
+        "n_blocks": op.n_blocks,
     }
     return features, X, op
 
@@ -124,6 +124,6 @@ def describe(features: Features, op: WalkOperator) -> str:
     lifting = op.lifted.lifting
     divergence = "" if lifting is None else f", {lifting.divergence.name}"
     trees = f"{len(op.members)} tree" + ("s" if len(op.members) > 1 else "")
-    near = getattr(op, "near", None)
-    kept = "" if near is None else f", {near.k} nearest"
+    near_field = getattr(op, "near_field", None)
+    kept = "" if near_field is None else f", {near_field.k} nearest"
     return f"{features.n_features:,} {names.get(features.kind, 'features')}{scale}{divergence}, {trees}{kept}"

@@ -9,7 +9,7 @@ except ImportError as error:
         "bvdt.dask needs Dask, the extra dask of bvdt: pip install '.[dask]' in a clone of bvdt"
     ) from error
 
-from .labelling import LabelPropagation
+from .labeling import LabelPropagation
 from .texts import text_features
 from .walk import DaskOperator, propagate_labels, transition_matrix
 

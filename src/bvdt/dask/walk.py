@@ -104,7 +104,7 @@ def transition_matrix(
     *,
     bandwidth: float | str = "auto",
     smoothing: float | str | ArrayLike = "auto",
-    near: int = 0,
+    n_neighbors: int = 0,
     shard_points: int | None = None,
     random_state: RandomState = None,
     client: Client | None = None,
@@ -157,7 +157,7 @@ def transition_matrix(
         divergence,
         bandwidth=bandwidth,
         smoothing=smoothing,
-        near=near,
+        n_neighbors=n_neighbors,
         shard_points=shard_points,
         random_state=random_state,
         kind=DaskOperator,
@@ -201,9 +201,9 @@ def parse_bytes(limit: float | str) -> float:
 
 
 def propagate_labels(
-    op: DaskOperator, Y0: DaskArray | Float, alpha: float = 0.01, n_iter: int = 300, tol: float = 0.0
+    op: DaskOperator, Y0: DaskArray | Float, alpha: float = 0.01, max_iter: int = 300, tol: float = 0.0
 ) -> DaskArray | Numbers:
-    """Label propagation, Eq. (29): y ← α·Q·y + (1 − α)·y⁰, ``n_iter`` times; as ``bvdt.propagate_labels``.
+    """Label propagation, Eq. (29): y ← α·Q·y + (1 − α)·y⁰, ``max_iter`` times; as ``bvdt.propagate_labels``.
 
     A Dask array gives a Dask array, an array an array; in between the labels stay with the points.
 
@@ -220,8 +220,8 @@ def propagate_labels(
     [300, 300]
     """
     if is_dask(Y0):
-        scores = op.to_dask(propagate(op, op.from_dask(Y0), alpha, n_iter, tol))
+        scores = op.to_dask(propagate(op, op.from_dask(Y0), alpha, max_iter, tol))
         return scores[:, 0] if Y0.ndim == 1 else scores
     Y0 = np.asarray(Y0)
-    found: LabelArray = op.to_array(propagate(op, op.columns(Y0), alpha, n_iter, tol))
+    found: LabelArray = op.to_array(propagate(op, op.columns(Y0), alpha, max_iter, tol))
     return found.reshape(Y0.shape)

@@ -1,4 +1,4 @@
-"""Labelled counts: the paper's data sets from their original files, and documents drawn from Eq. (25)."""
+"""Labeled counts: the paper's data sets from their original files, and documents drawn from Eq. (25)."""
 
 from .corpus import CORPORA, Corpus, CorpusInfo, corpus_info, load_corpus, save_corpus
 from .generate import Mixture, draw_mixture, make_documents

@@ -1,4 +1,4 @@
-"""Labelled documents as counts, and the npz file they are kept in.
+"""Labeled documents as counts, and the npz file they are kept in.
 
 A file holds a CSR matrix (``data``, ``indices``, ``indptr``, ``shape``), ``labels``, ``class_names`` and
 whatever a data set has besides; counts, terms and labels in the smallest unsigned type that holds them. No

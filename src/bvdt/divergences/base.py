@@ -113,7 +113,7 @@ class BregmanDivergence:
         return 0
 
     def apart(self, X: Points) -> Float | None:  # (N, d) -> (N,)
-        """What is added to the divergences of new points from all centres, or None."""
+        """What is added to the divergences of new points from all centers, or None."""
         return None
 
     def admitting(self, X: Points) -> BregmanDivergence:

@@ -39,7 +39,7 @@ class ClusterSummary:
     terms: list[str]  # the most telling first; empty unless the documents are texts
     representative: str  # id of the document nearest to the cluster's mean direction
     excerpt: str  # the beginning of its text, if it has one
-    purity: float | None  # share of its labelled documents that have the most frequent label
+    purity: float | None  # share of its labeled documents that have the most frequent label
     label: str | None  # that label
 
     def contents(self) -> JsonObject:

@@ -1,7 +1,7 @@
 """How accurate the labels are: each part of the given labels is hidden once and predicted from the rest.
 
 The operator does not depend on the labels, so a fold costs one propagation and nothing is built twice; a
-model with a prior has hidden the labels itself, to weigh its experts. Every label is tested once, which gives
+model with a blend has hidden the labels itself, to weigh its experts. Every label is tested once, which gives
 the most that a few labels can tell.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._support.running import RandomState
 from .._support.sparse import Operator
-from ..blending.expectation import LEAST, Estimate, LearningCurve, expected_accuracy, verdict
+from ..stacking.expectation import LEAST, Estimate, LearningCurve, expected_accuracy, verdict
 from ..walks.folds import label_folds
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Holdout:
     confusion: NDArray[np.int64]  # (k, k) true × predicted
     folds: int = 0
     untested: tuple[str, ...] = ()  # classes with one label, which is never hidden
-    alone: tuple[Measured, ...] = ()  # of a model with a prior: each expert on the same labels, by name
+    alone: tuple[Measured, ...] = ()  # of a model with a blend: each expert on the same labels, by name
     curve: tuple[Measured, ...] = ()  # with a part of the labels; ``n`` are those used
     gains: tuple[Measured, ...] = ()  # per doubling: over the whole curve, and in its last step
 
@@ -122,10 +122,10 @@ def measure_holdout(
 
     Parameters
     ----------
-    model : a ``LabelPropagation`` whose parameters to use; it is cloned, not changed. With a prior it has to
+    model : a ``LabelPropagation`` whose parameters to use; it is cloned, not changed. With a blend it has to
         be fitted to the codes: its own folds, drawn alike every time, and its learning curve are used.
     operator : the points' walk, as ``model.operator_`` of an earlier fit.
-    codes : (N,) index of each point's class, −1 for the unlabelled.
+    codes : (N,) index of each point's class, −1 for the unlabeled.
     share : 0.05 to 0.5; there are 1/share folds.
     advance : told 1 after every fold.
     """
@@ -139,7 +139,7 @@ def measure_holdout(
     n = int((codes >= 0).sum())
     if getattr(model, "blend_", None) is not None:
         if not np.array_equal(model.codes_, codes):
-            raise ValueError("a hold-out of a model with a prior needs the labels that it was fitted to")
+            raise ValueError("a hold-out of a model with a blend needs the labels that it was fitted to")
         n_folds = n_folds_for(share)
         blended, found = model.hidden_labels(n_folds), model.expected_accuracy(n_folds)
         np.add.at(confusion, (blended.folds.hidden_codes(), blended.hidden.argmax(axis=1)), 1)

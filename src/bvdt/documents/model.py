@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from .._support.arrays import ArraysByName, Float, Index
 from .._support.json import JsonObject
 from .._support.sparse import Operator
-from ..blending import FeatureScale, NewPoints
 from ..operators import storage
 from ..operators.stored import require
+from ..stacking import FeatureScale, NewPoints
 from .features import Features
 from .holdout import Holdout, Measured
 
@@ -30,16 +30,18 @@ if TYPE_CHECKING:
 
 MODEL_VERSION = 2  # 2: a prior's part in new points
 _PREFIX = "model_"
-_LARGEST = 1e15  # of what a prior stores: products of two, summed, stay finite
+_LARGEST = 1e15  # of what a blend stores: products of two, summed, stay finite
 _PRIOR_ARRAYS = ("walk", "unstepped", "weights", "constant", "given")
-_SETTINGS = ("alpha", "n_iter", "tol", "mode", "class_mass_normalization", "clamp")
+# Parameters that a file stores, and what it calls those of another name.
+_SETTINGS = ("alpha", "max_iter", "tol", "method", "class_mass_normalization", "clamp")
+_STORED_AS = {"max_iter": "n_iter", "method": "mode"}
 _MEASURED = ("alone", "curve", "gains")  # of a hold-out
 _LATER = {"class_balance": True}  # settings that older files lack, and what they meant
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Labels of a class for new documents: their features, then the walk to the labelled ones."""
+    """Labels of a class for new documents: their features, then the walk to the labeled ones."""
 
     features: Features
     propagation: LabelPropagation  # fitted; its classes are indices into ``classes``
@@ -74,7 +76,9 @@ def save_model(path: str | Path, model: Model) -> None:
             "source": model.source,
             "classes": model.classes,
             "features": features,
-            "settings": {name: getattr(model.propagation, name) for name in (*_SETTINGS, *_LATER)}
+            "settings": {
+                _STORED_AS.get(name, name): getattr(model.propagation, name) for name in (*_SETTINGS, *_LATER)
+            }
             | {"alpha": model.propagation.alpha_},
             "prior": prior,
             "holdout": _holdout_header(model.holdout),
@@ -146,7 +150,7 @@ def _restored(
 
     lifting = operator.lifted.lifting
     divergence = {} if lifting is None else {"divergence": lifting.divergence}
-    chosen = {name: settings[name] for name in _SETTINGS}
+    chosen = {name: settings[_STORED_AS.get(name, name)] for name in _SETTINGS}
     chosen |= {name: settings.get(name, before) for name, before in _LATER.items()}
     return LabelPropagation.restored(
         operator,
@@ -161,18 +165,18 @@ def _restored(
 
 
 def _prior_contents(propagation: LabelPropagation) -> tuple[JsonObject | None, ArraysByName]:
-    """Header and arrays of what a prior needs of new points; None without one."""
+    """Header and arrays of what a blend needs of new points; None without one."""
     new = propagation.new_points
     if new is None:
         return None, {}
     if new.outside is not None:
         name = type(new.outside[0].classifier).__name__
-        raise ValueError(f"a model file holds no classifiers of other libraries; the prior is a {name}")
+        raise ValueError(f"a model file holds no classifiers of other libraries; this blend is a {name}")
     arrays = {name: getattr(new, name) for name in _PRIOR_ARRAYS}
     if new.scale is not None:
         arrays |= {"mean": new.scale.mean, "scale": new.scale.scale}
     header = {
-        "name": propagation.prior if isinstance(propagation.prior, str) else None,
+        "name": propagation.blend if isinstance(propagation.blend, str) else None,
         "share": new.share,
         "power": new.power,
         "recovered": new.through is not None,
@@ -183,7 +187,7 @@ def _prior_contents(propagation: LabelPropagation) -> tuple[JsonObject | None, A
 def _prior_from(
     stored: JsonObject | None, learnt: ArraysByName, operator: Operator, n_classes: int
 ) -> JsonObject:
-    """Arguments of ``LabelPropagation.restored``; none for a model without a prior."""
+    """Arguments of ``LabelPropagation.restored``; none for a model without a blend."""
     if stored is None:
         return {}
     n_points, lifted = operator.shape[0], operator.lifted
@@ -198,7 +202,7 @@ def _prior_from(
     linear = arrays["weights"] is not None
     needed = ("walk", "unstepped", *(("constant",) if linear else ()))
     if any(arrays[name] is None for name in needed) or (arrays["mean"] is None) != (arrays["scale"] is None):
-        raise KeyError("what a prior needs")
+        raise KeyError("what a blend needs")
     require((arrays["unstepped"] >= 0).all(), "model_prior_unstepped", "values ≥ 0", arrays["unstepped"])
     for name, most in {"share": 1.0, "power": _LARGEST}.items():
         value = stored[name]
@@ -211,7 +215,7 @@ def _prior_from(
         through=operator.lifted.lifting if stored["recovered"] else None,
         **{name: arrays[name] for name in _PRIOR_ARRAYS},
     )
-    return {"new_points": new, "prior": stored["name"]}
+    return {"new_points": new, "blend": stored["name"]}
 
 
 def _check_prior(field: str, array: NDArray[np.generic], shape: tuple[int, ...]) -> None:

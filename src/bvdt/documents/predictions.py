@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from scipy.special import entr
 
 from .._support.arrays import Float
-from ..blending import Reasons
 from ..documents.files.table import Column
+from ..stacking import Reasons
 
 NAMES = ("id", "label", "confidence", "runner_up", "entropy", "given", "because")  # of columns that are ours
 LEAST_SHARE = 0.005  # of a reason that is told: it rounds to a percent
 
 
 @dataclass(frozen=True, eq=False)
-class Labelling:
+class Labeling:
     """One row per document: its label, how sure that is, and what else it could be."""
 
     labels: list[str]
@@ -28,7 +28,7 @@ class Labelling:
     given: NDArray[np.bool_]  # (N,)
 
     @classmethod
-    def of(cls, P: Float, classes: Sequence[str], codes: NDArray[np.intp] | None = None) -> Labelling:
+    def of(cls, P: Float, classes: Sequence[str], codes: NDArray[np.intp] | None = None) -> Labeling:
         """From the classes' weights, rows of P that sum to 1, and the given labels, which are kept."""
         n_points = len(P)
         codes = np.full(n_points, -1, np.intp) if codes is None else codes
@@ -106,7 +106,7 @@ class ReasonTexts:
     def all(self) -> list[str]:  # (N,)
         """Of each document, "" where its label was given.
 
-        'words 48 %: goal (21 %), team (9 %); neighbours 40 %; walk 12 %: mail 12 (7 %)': all are shares of
+        'words 48 %: goal (21 %), team (9 %); neighbors 40 %; walk 12 %: mail 12 (7 %)': all are shares of
         the same whole, and the parts' sum to 1.
         """
         names, parts = list(self.found.parts), np.column_stack(list(self.found.parts.values()))
@@ -116,7 +116,7 @@ class ReasonTexts:
         ]
 
     def _told(self, i: int, part: str, share: float) -> str:
-        name = {"linear": self.kind, "neighbors": "neighbours"}.get(part, part)
+        name = {"linear": self.kind, "neighbors": "neighbors"}.get(part, part)
         found, named = self.found, []
         if part == "walk":
             named = [(self.ids[j], s) for j, s in _named(found.points[i], found.point_shares[i])]

@@ -23,7 +23,7 @@ class WalkSettings:
 
     divergence: str | None = None
     bandwidth: float | str = "auto"
-    near: int | None = None
+    n_neighbors: int | None = None
     trees: int | None = None
     scale: str = "auto"
     text: TextSettings = field(default_factory=TextSettings)
@@ -35,10 +35,10 @@ class WalkSettings:
         from ..estimators.text import DEFAULTS
 
         divergence = "cosine" if features.scale == "tfidf" else "squared_euclidean"
-        chosen: dict[str, Any] = {"divergence": divergence, "near": NEAR, "n_trees": 1}
+        chosen: dict[str, Any] = {"divergence": divergence, "n_neighbors": NEAR, "n_trees": 1}
         if features.kind in ("text", "counts"):
-            chosen |= {name: DEFAULTS[name] for name in ("n_trees", "near")}
-        given = {"divergence": self.divergence, "near": self.near, "n_trees": self.trees}
+            chosen |= {name: DEFAULTS[name] for name in ("n_trees", "n_neighbors")}
+        given = {"divergence": self.divergence, "n_neighbors": self.n_neighbors, "n_trees": self.trees}
         chosen |= {name: value for name, value in given.items() if value is not None}
         chosen["divergence"] = _divergence(chosen["divergence"])
         running = {"random_state": self.seed, "n_jobs": self.jobs}
@@ -54,14 +54,14 @@ def build_walk(X: Points, parameters: dict[str, Any], progress: Progress = False
     """The operator of ``bvdt.transition_matrix``; with few points, all others are near."""
     from ..operators import transition_matrix
 
-    near = min(parameters["near"], X.shape[0] - 1)
-    return transition_matrix(X, **(parameters | {"near": near, "progress": progress}))
+    n_neighbors = min(parameters["n_neighbors"], X.shape[0] - 1)
+    return transition_matrix(X, **(parameters | {"n_neighbors": n_neighbors, "progress": progress}))
 
 
 def propagation(
-    features: Features, settings: WalkSettings, alpha: float | str | None = None, prior: str | None = "auto"
+    features: Features, settings: WalkSettings, alpha: float | str | None = None, blend: str | None = "auto"
 ) -> LabelPropagation:
-    """A LabelPropagation, not fitted, for documents of that kind; ``prior`` None is the walk alone.
+    """A LabelPropagation, not fitted, for documents of that kind; ``blend`` None is the walk alone.
 
     Class masses are not matched: labels that someone happened to give say little about the classes' sizes.
     """
@@ -73,7 +73,7 @@ def propagation(
     return LabelPropagation(
         **settings.parameters(features),
         alpha=alpha,
-        mode="spread",
+        method="spread",
         class_mass_normalization=False,
-        prior=prior,
+        blend=blend,
     )

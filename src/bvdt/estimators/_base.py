@@ -26,9 +26,9 @@ _PARAMETERS = (
     "bandwidth",
     "smoothing",
     "tree",
-    "blocks",
+    "n_blocks",
     "n_trees",
-    "near",
+    "n_neighbors",
     "random_state",
     "n_jobs",
     "progress",
@@ -43,9 +43,9 @@ _INSTEAD = (
 class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """An estimator with the parameters of ``bvdt.transition_matrix`` and, once fitted, ``operator_``."""
 
-    near: int
+    n_neighbors: int
     operator_: Operator
-    _recall: float | None = None  # of sparse rows' neighbours; None: a fixed effort that serves labels
+    _recall: float | None = None  # of sparse rows' neighbors; None: a fixed effort that serves labels
 
     def _fit_operator(
         self, X: PointsLike | None, operator: OperatorLike | None, neighbors: object = None
@@ -65,12 +65,14 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             assert points is not None
             _warn_of_graph(self, points)
             arguments = {name: getattr(self, name) for name in _PARAMETERS}
-            arguments["near"] = min(self.near, points.shape[0] - 1)  # few points: all others are near
+            arguments["n_neighbors"] = min(
+                self.n_neighbors, points.shape[0] - 1
+            )  # few points: all others are near
             if neighbors is not None:
-                arguments |= {"near": 0, "neighbors": neighbors}
+                arguments |= {"n_neighbors": 0, "neighbors": neighbors}
             self.operator_ = transition_matrix(points, recall=self._recall_for(points), **arguments)
             if getattr(self, "recall", None) is not None and neighbors is None:
-                self.recall_ = self.operator_.near.recall
+                self.recall_ = self.operator_.near_field.recall
             return self.operator_
         self.operator_ = as_square(operator)
         warn_of_distances(self.operator_)

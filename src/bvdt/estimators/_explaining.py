@@ -1,4 +1,4 @@
-"""Why a point has its label: from a fitted estimator to labelled points, features and parts of a blend."""
+"""Why a point has its label: from a fitted estimator to labeled points, features and parts of a blend."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._support.arrays import Chosen, Float, Numbers, Single, checked_integer
 from .._support.sparse import Points, PointsLike
-from ..blending import NewPoints, Reasons, Scored, blend_parts, reversible_step, rows_of_lifted, softmax
+from ..stacking import NewPoints, Reasons, Scored, blend_parts, reversible_step, rows_of_lifted, softmax
 from ..walks import label_contributions, largest_contributions, symmetrized
 from ._base import checked
 
 if TYPE_CHECKING:
-    from ..blending.rows import Rows
+    from ..stacking.rows import Rows
     from .label_propagation import LabelPropagation
 
 
-def explain_one(model: LabelPropagation, point: PointsLike, n: int, neighbours: int) -> Reasons:
+def explain_one(model: LabelPropagation, point: PointsLike, n: int, neighbors: int) -> Reasons:
     """Of one point of the fit, or of the features of a new one."""
     check_is_fitted(model)
-    mode, P = _mode(model), model.label_distributions_
+    method, P = _method(model), model.label_distributions_
     if isinstance(point, numbers.Integral):
         index = checked_integer(point, "point", 0, len(model.codes_) - 1)
         points, weight, label = np.array([index]), np.ones(1), int(P[index].argmax())
@@ -36,7 +36,7 @@ def explain_one(model: LabelPropagation, point: PointsLike, n: int, neighbours: 
         new = new.reshape(1, -1) if new.ndim == 1 else new  # a row of a sparse array
         if new.shape[0] != 1:
             raise ValueError(f"explain needs one point at a time; its shape is {new.shape}")
-        near, weights = model._nearest(new, neighbours)
+        near, weights = model._nearest(new, neighbors)
         points, weight = near[0][weights[0] > 0], weights[0][weights[0] > 0]
         label = int(model.predict_proba(new)[0].argmax())
         parts, features, feature_shares = _parts_of_new(model, n, new, points, weight, label)
@@ -44,7 +44,7 @@ def explain_one(model: LabelPropagation, point: PointsLike, n: int, neighbours: 
     givers = np.flatnonzero((model.codes_ == label) & (model.label_weights > 0))
     if not walk:  # which saves the solve
         return Reasons(parts, *_none(1, n), features, feature_shares)
-    given = label_contributions(model.operator_, points, mode=mode, alpha=model.alpha_)[givers]
+    given = label_contributions(model.operator_, points, method=method, alpha=model.alpha_)[givers]
     given *= model.label_weights[givers, None]
     total = given.sum(axis=0)
     share = (given / np.where(total > 0, total, 1.0)) @ (weight * P[points, label])
@@ -68,7 +68,7 @@ def explain_fitted(model: LabelPropagation, n: int, advance: Callable[[int], Non
         model.codes_[givers],
         model.label_weights[givers],
         n_kept=n,
-        mode=_mode(model),
+        method=_method(model),
         alpha=model.alpha_,
         advance=advance,
     )
@@ -98,15 +98,15 @@ def _fitted_rows(
     model: LabelPropagation, state: NewPoints, chosen: Chosen
 ) -> tuple[Rows | None, Numbers | float]:
     """Rows of fitted points as the linear experts took them, and the scores of a user's classifier."""
-    labeller = None if model._labelling is None else model._labelling[0]
+    labeler = None if model._labeling is None else model._labeling[0]
     given: Single | float = 0.0
-    if state.outside is not None and labeller is not None and labeller.X is not None:
+    if state.outside is not None and labeler is not None and labeler.X is not None:
         expert, weight = state.outside
-        given = weight * expert.scores_of(labeller.X[chosen])
+        given = weight * expert.scores_of(labeler.X[chosen])
     if state.weights is None or state.scale is None:
         return None, given
-    if labeller is not None and labeller.rows is not None:
-        return labeller.rows.T[chosen], given
+    if labeler is not None and labeler.rows is not None:
+        return labeler.rows.T[chosen], given
     X = rows_of_lifted(model.operator_.lifted)  # of a model file
     return state.scale.rows(X[:, : len(state.weights)][chosen]), given
 
@@ -132,13 +132,13 @@ def _none(n_points: int, n: int) -> tuple[NDArray[np.intp], Float]:
     return np.full((n_points, n), -1, np.intp), np.zeros((n_points, n))
 
 
-def _mode(model: LabelPropagation) -> str:
+def _method(model: LabelPropagation) -> str:
     """The walk's, which in a blend is always label spreading."""
     if model.new_points is not None:
         return "spread"
-    if model.clamp or model.mode not in ("walk", "spread"):
+    if model.clamp or model.method not in ("walk", "spread"):
         raise ValueError(
-            'explain needs mode "walk" or "spread" without clamp; '
-            f"got mode={model.mode!r}, clamp={model.clamp}"
+            'explain needs method "walk" or "spread" without clamp; '
+            f"got method={model.method!r}, clamp={model.clamp}"
         )
-    return model.mode
+    return model.method

@@ -1,4 +1,4 @@
-"""Labels as scikit-learn's users write them, with the unlabelled points among them."""
+"""Labels as scikit-learn's users write them, with the unlabeled points among them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .._support.arrays import Float, LabelArray
 from .._support.class_names import look_alikes, means_nothing, told_apart
 from .._support.sparse import CSR
 
-NO_CLASSES = {"-1", "nan", "None", "<NA>", "unlabelled", "unlabeled"}
+NO_CLASSES = {"-1", "nan", "None", "<NA>", "unlabeled", "unlabelled"}
 MEANT = (
-    'did you mean unlabelled? That is "" among texts, and -1, NaN or None in arrays that were not turned '
+    'did you mean unlabeled? That is "" among texts, and -1, NaN or None in arrays that were not turned '
     "into text; a class needs another name"
 )
 
@@ -25,24 +25,24 @@ MEANT = (
 def encode_labels(
     y: ArrayLike | None, *, joining: bool = False
 ) -> tuple[LabelArray, NDArray[np.intp]]:  # (k,), (N,)
-    """The classes, sorted, and each point's index among them, −1 for the unlabelled.
+    """The classes, sorted, and each point's index among them, −1 for the unlabeled.
 
     ``joining``: the points join others that have labels, so these need none, nor two classes.
     """
     masked = np.ma.getmaskarray(y).ravel() if isinstance(y, np.ma.MaskedArray) else None
     labels: LabelArray = column_or_1d(y, warn=True)
-    labelled = ~unlabelled_points(labels)
+    labeled = ~unlabeled_points(labels)
     if masked is not None:
-        labelled &= ~masked
+        labeled &= ~masked
     _refuse_words(labels)
     _refuse_wrapped(labels)
-    if joining and not labelled.any():
+    if joining and not labeled.any():
         return labels[:0], np.full(len(labels), -1, np.intp)
     if not joining:
-        _warn_of_signs(labels, labelled)
-    if not labelled.any():
-        raise ValueError(f"y needs at least one label; all {len(labels)} points are unlabelled")
-    known = labels[labelled]
+        _warn_of_signs(labels, labeled)
+    if not labeled.any():
+        raise ValueError(f"y needs at least one label; all {len(labels)} points are unlabeled")
+    known = labels[labeled]
     if known.dtype.kind == "f":
         assert_all_finite(known, input_name="y")
     with warnings.catch_warnings():  # one label per class is not a regression problem, but an ordinary start
@@ -50,7 +50,7 @@ def encode_labels(
         check_classification_targets(np.asarray(known.tolist()) if known.dtype == object else known)
     codes = np.full(len(labels), -1, np.intp)
     try:
-        classes, codes[labelled] = np.unique(known, return_inverse=True)
+        classes, codes[labeled] = np.unique(known, return_inverse=True)
     except TypeError as error:
         raise ValueError(f"y needs labels of one type; {error}") from None
     _warn_of_names(classes)
@@ -58,7 +58,7 @@ def encode_labels(
 
 
 def _refuse_words(y: LabelArray) -> None:
-    """Texts that stand for "not labelled" where numbers or None were turned into text."""
+    """Texts that stand for "not labeled" where numbers or None were turned into text."""
     wrong = next(iter(sorted(_texts(y) & NO_CLASSES)), None)
     if wrong is None:
         return
@@ -91,8 +91,8 @@ def _refuse_wrapped(y: LabelArray, where: str | None = None) -> None:
         n = int((y == largest).sum())
         if 2 * n > len(y) and where is None:
             warnings.warn(
-                f"y is 255 for {n} of {len(y)} points, and 255 is what -1 (unlabelled) becomes in uint8; if "
-                "they are unlabelled, take signed integers before -1 is put in: y.astype(np.int64)",
+                f"y is 255 for {n} of {len(y)} points, and 255 is what -1 (unlabeled) becomes in uint8; if "
+                "they are unlabeled, take signed integers before -1 is put in: y.astype(np.int64)",
                 UserWarning,
                 stacklevel=4,
             )
@@ -100,7 +100,7 @@ def _refuse_wrapped(y: LabelArray, where: str | None = None) -> None:
     if (y == largest).any():
         where = where or f"y[{int(np.argmax(y == largest))}] ="
         raise ValueError(
-            f"{where} {largest}, which is what -1 (unlabelled) becomes in {y.dtype}; y needs signed "
+            f"{where} {largest}, which is what -1 (unlabeled) becomes in {y.dtype}; y needs signed "
             "integers: y.astype(np.int64)"
         )
 
@@ -109,7 +109,7 @@ def _warn_of_names(classes: LabelArray) -> None:
     """Classes that look as if they were none, or one."""
     names = sorted(_texts(classes))
     told = [
-        f'{name!r} was taken for a class; if it means unlabelled, write ""'
+        f'{name!r} was taken for a class; if it means unlabeled, write ""'
         for name in names
         if means_nothing(name)
     ]
@@ -117,11 +117,11 @@ def _warn_of_names(classes: LabelArray) -> None:
         warnings.warn(f"y: {sentence}", UserWarning, stacklevel=4)
 
 
-def _warn_of_signs(y: LabelArray, labelled: NDArray[np.bool_]) -> None:
-    """Labels −1 and 1 for two classes look just like one class among unlabelled points."""
-    if y.dtype.kind in "if" and (y[labelled] == 1).all() and labelled.any() and (y == -1).any():
+def _warn_of_signs(y: LabelArray, labeled: NDArray[np.bool_]) -> None:
+    """Labels −1 and 1 for two classes look just like one class among unlabeled points."""
+    if y.dtype.kind in "if" and (y[labeled] == 1).all() and labeled.any() and (y == -1).any():
         warnings.warn(
-            "y holds only -1 and 1, and -1 means unlabelled: all points will have the class 1; "
+            "y holds only -1 and 1, and -1 means unlabeled: all points will have the class 1; "
             "name two classes otherwise, such as 0 and 1",
             UserWarning,
             stacklevel=3,
@@ -141,7 +141,7 @@ def checked_weights(sample_weight: ArrayLike | None, n_points: int) -> Float:  #
     return weight
 
 
-def unlabelled_points(y: LabelArray) -> NDArray[np.bool_]:  # (N,)
+def unlabeled_points(y: LabelArray) -> NDArray[np.bool_]:  # (N,)
     """−1 and NaN in numbers, "" in strings, all of these and None and pandas.NA in objects."""
     if y.dtype.kind in "US":
         return np.asarray(y == y.dtype.type())
@@ -163,17 +163,17 @@ def _is_missing(label: object) -> bool:
 
 def label_columns(codes: NDArray[np.intp], n_classes: int, weight: Float) -> CSR:  # (N,) ×2 -> (N, k)
     """y⁰ of Eq. (29) as a sparse matrix: each label's weight in the column of its class."""
-    labelled = np.flatnonzero((codes >= 0) & (weight > 0))
+    labeled = np.flatnonzero((codes >= 0) & (weight > 0))
     first = np.zeros(len(codes) + 1, np.int32)
-    first[labelled + 1] = 1
+    first[labeled + 1] = 1
     np.cumsum(first, out=first)
-    columns = codes[labelled].astype(np.int32)
-    return sparse.csr_array((weight[labelled], columns, first), shape=(len(codes), n_classes))
+    columns = codes[labeled].astype(np.int32)
+    return sparse.csr_array((weight[labeled], columns, first), shape=(len(codes), n_classes))
 
 
 def one_hot(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # (N,) -> (N, k)
-    """y⁰ of Eq. (29), one column per class; zeros for the unlabelled."""
+    """y⁰ of Eq. (29), one column per class; zeros for the unlabeled."""
     Y0 = np.zeros((len(codes), n_classes))
-    labelled = np.flatnonzero(codes >= 0)
-    Y0[labelled, codes[labelled]] = 1.0
+    labeled = np.flatnonzero(codes >= 0)
+    Y0[labeled, codes[labeled]] = 1.0
     return Y0

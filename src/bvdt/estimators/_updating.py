@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._support.arrays import Float, LabelArray, checked_integer
 from .._support.sparse import Operator, PointsLike
-from ..blending import Decided, Start
+from ..stacking import Decided, Start
 from ._base import checked
 from ._labels import checked_weights, encode_labels
 
@@ -122,18 +122,18 @@ def _among(classes: LabelArray, labels: Labels) -> NDArray[np.intp]:  # (N,)
 
 
 def _check_prior(model: LabelPropagation, n_points: int) -> None:
-    prior = model.prior
-    if prior is None and model.new_points is not None:
+    blend = model.blend
+    if blend is None and model.new_points is not None:
         raise ValueError(
-            "update needs the prior of the fit, which was an array; a model file does not hold it: "
-            "set_params(prior=...) with a row per point, new points last"
+            "update needs the blend of the fit, which was an array; a model file does not hold it: "
+            "set_params(blend=...) with a row per point, new points last"
         )
-    if prior is None or isinstance(prior, str) or hasattr(prior, "fit"):
+    if blend is None or isinstance(blend, str) or hasattr(blend, "fit"):
         return
-    if len(prior := np.asarray(prior)) != n_points:
+    if len(blend := np.asarray(blend)) != n_points:
         raise ValueError(
-            f"update needs a prior of {n_points} rows, one per point, new points last; it has {len(prior)}: "
-            "set_params(prior=...) first"
+            f"update needs a blend of {n_points} rows, one per point, new points last; it has {len(blend)}: "
+            "set_params(blend=...) first"
         )
 
 

@@ -15,12 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from .._support.arrays import Float, LabelArray, checked_integer
 from .._support.running import RandomState
 from .._support.sparse import CSR, OperatorLike, PointsLike
-from ..blending import (
+from ..divergences import BregmanDivergence
+from ..stacking import (
     Blend,
     Blended,
     Decided,
     Estimate,
-    Labeller,
+    Labeler,
     LearningCurve,
     NewPoints,
     Reasons,
@@ -28,8 +29,7 @@ from ..blending import (
     blended_new_points,
     expected_accuracy,
 )
-from ..blending.folds import N_FOLDS
-from ..divergences import BregmanDivergence
+from ..stacking.folds import N_FOLDS
 from ..tree import Tree
 from ..walks import (
     HiddenLabels,
@@ -42,16 +42,16 @@ from ..walks import (
 )
 from ..walks.folds import label_folds
 from ._base import WalkEstimator, checked
-from ._blending import as_words, labeller_for
 from ._explaining import explain_fitted, explain_one
 from ._labels import checked_weights, encode_labels, label_columns, one_hot
+from ._stacking import as_words, labeler_for
 from ._updating import update_fitted
 
 if TYPE_CHECKING:
-    from ..blending.outside import Prior
+    from ..stacking.outside import Prior
 
 # Fitted points that a new point's classes are the mean of; 15 instead of 1: up to 7.5 points more.
-NEIGHBOURS = 15
+NEIGHBORS = 15
 
 
 class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -67,9 +67,9 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     bandwidth : float, "auto" or "learn", default="auto"
     smoothing : float, str or array of shape (n_features,), default="auto"
     tree : "ward", "anchor" or bvdt.Tree, default="ward"
-    blocks : int or None, default=None
+    n_blocks : int or None, default=None
     n_trees : int, default=1
-    near : int, default=10
+    n_neighbors : int, default=10
     recall : float or None, default=None
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
@@ -78,48 +78,48 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     alpha : float or "auto", default=0.9
         Share that a point takes from the others at each step, 0 to 1; the paper uses 0.01. "auto": chosen
         among 0.5 to 0.999 on hidden labels, each hidden once (``bvdt.walks.choose_alpha``).
-    n_iter : int, default=300
+    max_iter : int, default=300
         Most products.
     tol : float, default=1e-4
         Stop once no class changes by more than this share of its sum.
-    mode : "spread", "walk", "poisson" or "poisson_mbo", default="spread"
+    method : "spread", "walk", "poisson" or "poisson_mbo", default="spread"
         "walk": M is the transition matrix, as in the paper. "spread": M is its symmetrised form. "poisson":
         Poisson learning on that form, for very few labels; alpha has no part in it. "poisson_mbo": the same
         with classes as large as the labels' shares say, for labels in the classes' true proportions.
     class_mass_normalization : bool, default=False
-        Whether to weight the classes so that the unlabelled points have the labelled points' shares. Only for
+        Whether to weight the classes so that the unlabeled points have the labeled points' shares. Only for
         labels drawn at random, and even there it cost up to 3 points of accuracy.
     class_balance : bool, default=True
         Whether scores of a walk are divided by the classes' numbers of labels to a power: ½, up to 1 for
         labels in other proportions than the points, or, where one class has most of the random labels, the
         power among ½, 0 and 1 that hidden labels are for.
     clamp : bool, default=False
-        Whether labelled points are set back to their label at each step.
-    prior : None, "auto", "linear", "naive_bayes", classifier or array, default=None
+        Whether labeled points are set back to their label at each step.
+    blend : None, "auto", "linear", "naive_bayes", classifier or array, default=None
         What the walk is blended with; labels hidden in turn decide the weights (theory: Blending experts).
         None: the walk alone. "auto": a linear model, naive Bayes on sparse features ≥ 0, and students of
         their blend. "linear", "naive_bayes", or a scikit-learn classifier with predict_proba or
         decision_function, which is refitted per fold: that one expert. An array (n_points, n_classes):
-        class probabilities known beforehand, not from these labels. With a prior, probabilities are
-        calibrated, the walk is that of mode "spread", and ``n_iter``, ``tol``, ``clamp``, ``class_balance``
+        class probabilities known beforehand, not from these labels. With a blend, probabilities are
+        calibrated, the walk is that of mode "spread", and ``max_iter``, ``tol``, ``clamp``, ``class_balance``
         and ``class_mass_normalization`` have no effect.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
     codes_ : array of shape (n_points,)
-        Index into ``classes_`` of each given label, −1 for the unlabelled.
+        Index into ``classes_`` of each given label, −1 for the unlabeled.
     transduction_ : array of shape (n_points,)
-        Class of each point of the fit. Without a prior the walk may outweigh a given label, unless ``clamp``
-        is on, and its point has another class here; with a prior a given label is kept.
+        Class of each point of the fit. Without a blend the walk may outweigh a given label, unless ``clamp``
+        is on, and its point has another class here; with a blend a given label is kept.
     label_distributions_ : array of shape (n_points, n_classes)
-        Its probabilities; rows sum to 1. With a prior a given label has 1.
+        Its probabilities; rows sum to 1. With a blend a given label has 1.
     n_iter_ : int
-        Products taken; without a prior only.
+        Products taken; without a blend only.
     alpha_ : float
         The alpha that was used.
-    blend_ : bvdt.blending.Blend
-        With a prior and two classes or more: the experts' weights, and each one's accuracy on hidden labels.
+    blend_ : bvdt.stacking.Blend
+        With a blend and two classes or more: the experts' weights, and each one's accuracy on hidden labels.
     recall_ : Recall
         Where ``recall`` was asked for: what the near field's lists reach, with its interval. New points are
         searched with as much.
@@ -135,7 +135,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     >>> from bvdt import LabelPropagation
     >>> X, y = load_digits(return_X_y=True)
     >>> few = y.copy()
-    >>> few[100:] = -1  # unlabelled
+    >>> few[100:] = -1  # unlabeled
     >>> model = LabelPropagation(random_state=0).fit(X, few)
     >>> bool((model.transduction_ == y).mean() > 0.9)
     True
@@ -146,7 +146,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     blend_: Blend
     _blended: Blended | None = None
     _new_points: NewPoints | None = None
-    _labelling: tuple[Labeller, Start] | None = None  # of the last fit with a prior
+    _labeling: tuple[Labeler, Start] | None = None  # of the last fit with a blend
     _label_weight: Float  # (N,)
     _terms: tuple[str, ...] | None = None  # (d,)
 
@@ -157,41 +157,41 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         bandwidth: float | str = "auto",
         smoothing: float | str | ArrayLike = "auto",
         tree: str | Tree = "ward",
-        blocks: int | None = None,
+        n_blocks: int | None = None,
         n_trees: int = 1,
-        near: int = 10,
+        n_neighbors: int = 10,
         recall: float | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
         progress: bool = False,
         alpha: float | str = 0.9,
-        n_iter: int = 300,
+        max_iter: int = 300,
         tol: float = 1e-4,
-        mode: str = "spread",
+        method: str = "spread",
         class_mass_normalization: bool = False,
         class_balance: bool = True,
         clamp: bool = False,
-        prior: Prior | None = None,
+        blend: Prior | None = None,
     ) -> None:
         self.divergence = divergence
         self.bandwidth = bandwidth
         self.smoothing = smoothing
         self.tree = tree
-        self.blocks = blocks
+        self.n_blocks = n_blocks
         self.n_trees = n_trees
-        self.near = near
+        self.n_neighbors = n_neighbors
         self.recall = recall
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
         self.alpha = alpha
-        self.n_iter = n_iter
+        self.max_iter = max_iter
         self.tol = tol
-        self.mode = mode
+        self.method = method
         self.class_mass_normalization = class_mass_normalization
         self.class_balance = class_balance
         self.clamp = clamp
-        self.prior = prior
+        self.blend = blend
 
     def fit(
         self,
@@ -210,22 +210,22 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         X : array, sparse matrix or DataFrame of shape (n_points, n_features)
             None where ``operator`` or a graph is given.
         y : array of shape (n_points,)
-            Unlabelled: −1 or NaN among numbers; "" among strings; any of these, None or pandas.NA in an
+            Unlabeled: −1 or NaN among numbers; "" among strings; any of these, None or pandas.NA in an
             object array or a Series.
         sample_weight : array of shape (n_points,), default=None
-            Weights ≥ 0 of the labels; those of unlabelled points have no meaning, and 0 leaves a label out.
-            With a prior a label of weight 2 counts as two labels of its point, to the experts and where
+            Weights ≥ 0 of the labels; those of unlabeled points have no meaning, and 0 leaves a label out.
+            With a blend a label of weight 2 counts as two labels of its point, to the experts and where
             they are weighed; below 1, students and the last step take it as that share of the point's row.
         operator : WalkOperator, default=None
             The points' transition matrix if it is there already, such as ``operator_`` of an earlier fit: new
             labels then cost only products. Any square operator, sparse matrix or array with entries ≥ 0 will
-            do, but ``predict`` needs a WalkOperator. With a prior and the same ``operator`` and X as in the
+            do, but ``predict`` needs a WalkOperator. With a blend and the same ``operator`` and X as in the
             last fit, that fit's solution is where this one starts.
         neighbors : array of shape (n_points, k), tuple or sparse matrix, default=None
             Neighbor lists made elsewhere, beside X or as a graph of distances alone, as in
-            ``bvdt.transition_matrix``: then ``near`` and ``recall`` have no effect.
+            ``bvdt.transition_matrix``: then ``n_neighbors`` and ``recall`` have no effect.
         terms : array of str of shape (n_features,), or a function that gives it, default=None
-            The words that the columns of a sparse X count. With prior="auto" or "linear" the linear experts
+            The words that the columns of a sparse X count. With blend="auto" or "linear" the linear experts
             then see the words' character n-grams, too, which helps where texts are short.
         """
         if y is None:
@@ -250,10 +250,10 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         *,
         labels: Mapping[int, object] | None = None,
     ) -> LabelPropagation:
-        """Take in new points, after the fitted ones, and new labels; all points are labelled anew.
+        """Take in new points, after the fitted ones, and new labels; all points are labeled anew.
 
         Trees, features and bandwidth (but for "learn") stay; the near field is that of all points. With a
-        prior the experts are weighed anew once there are half as many labels again. Accuracy was a refit's
+        blend the experts are weighed anew once there are half as many labels again. Accuracy was a refit's
         until the points had doubled (docs/labels.md, "Updates"). Refit then, and for new words, which a
         vectorizer that is fitted does not know. ``fit(X, y, operator=model.operator_)`` takes other labels of
         the same points at once.
@@ -266,12 +266,12 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         sample_weight : array of shape (n_new,), default=None
             Weights of these labels, as in ``fit``.
         labels : mapping from points' numbers to labels, default=None
-            Labels of fitted points that change; None, or another mark of the unlabelled, takes one back.
+            Labels of fitted points that change; None, or another mark of the unlabeled, takes one back.
 
         Examples
         --------
         >>> from bvdt import LabelPropagation
-        >>> model = LabelPropagation("squared_euclidean", near=2, random_state=0)
+        >>> model = LabelPropagation("squared_euclidean", n_neighbors=2, random_state=0)
         >>> model = model.fit([[0.0], [1.0], [8.0], [9.0]], ["low", "", "", "high"])
         >>> model.update([[2.0], [20.0], [21.0]], ["", "", "far"], labels={2: "high"}).transduction_.tolist()
         ['low', 'low', 'high', 'high', 'low', 'far', 'far']
@@ -287,12 +287,12 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         start: Start | None = None,
         decided: Decided | None = None,
     ) -> LabelPropagation:
-        """Labels of the operator's points; all but these are for a prior."""
+        """Labels of the operator's points; all but these are for a blend."""
         self.classes_, self.codes_, self._label_weight = classes, codes, weight
         self._blended, self._new_points = None, None
         if hasattr(self, "blend_"):
             del self.blend_
-        if self.prior is None or len(classes) < 2:
+        if self.blend is None or len(classes) < 2:
             return self._propagate(weight)
         counted = np.where(weight > 0, codes, -1)
         if len(np.unique(counted[counted >= 0])) < len(classes):  # a class without weight cannot be blended
@@ -326,29 +326,29 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         return fitted
 
     def _propagate(self, weight: Float) -> LabelPropagation:
-        Y0, labelled = label_columns(self.codes_, len(self.classes_), weight), self.codes_ >= 0
+        Y0, labeled = label_columns(self.codes_, len(self.classes_), weight), self.codes_ >= 0
         self.alpha_ = self._resolved_alpha(Y0)
         scores, self.n_iter_ = label_scores(
             self.operator_,
             Y0,
-            mode=self.mode,
+            method=self.method,
             alpha=self.alpha_,
-            n_iter=self.n_iter,
+            max_iter=self.max_iter,
             tol=self.tol,
-            clamp=labelled if self.clamp else None,
+            clamp=labeled if self.clamp else None,
         )
         counts = np.bincount(Y0.indices, Y0.data, len(self.classes_)).astype(np.float64, copy=False)
-        prior = counts / counts.sum()
+        blend = counts / counts.sum()
         n_jobs = getattr(self.operator_, "n_jobs", None)
         divisor = self._divisor(scores, counts, Y0) if self.class_balance else None
-        P, best = distribute(scores, prior, n_jobs, divisor)
+        P, best = distribute(scores, blend, n_jobs, divisor)
         if self.class_mass_normalization:
-            return self._keep(match_class_mass(P, ~labelled, prior))
+            return self._keep(match_class_mass(P, ~labeled, blend))
         return self._keep(P, best)
 
     def _divisor(self, scores: Float, counts: Float, Y0: CSR) -> Float | None:  # (k,)
         """What class scores are divided by; None for 1."""
-        if self.mode not in ("walk", "spread"):
+        if self.method not in ("walk", "spread"):
             return None
         n_jobs = getattr(self.operator_, "n_jobs", None)
         hidden = None if self.clamp else partial(self._hidden_by_halves, scores, counts, Y0)
@@ -357,7 +357,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     def _hidden_by_halves(self, scores: Float, counts: Float, Y0: CSR) -> HiddenLabels:
         fold, _ = label_folds(self.codes_, 2, 0)
         seen = sparse.csr_array(sparse.diags_array((fold != 0).astype(float)) @ Y0)
-        options: dict[str, Any] = {"mode": self.mode, "alpha": self.alpha_, "n_iter": self.n_iter}
+        options: dict[str, Any] = {"method": self.method, "alpha": self.alpha_, "max_iter": self.max_iter}
         half, _ = label_scores(self.operator_, seen, tol=self.tol, **options)
         half_counts = np.asarray(seen.sum(axis=0)).ravel()
         return HiddenLabels.by_halves(scores, half, counts, half_counts, self.codes_, fold)
@@ -372,35 +372,35 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             return self.alpha
         if self.alpha != "auto":
             raise ValueError(f'alpha needs a value from 0 to 1, or "auto"; got {self.alpha!r}')
-        mode = self.mode if self.mode == "walk" else "spread"
-        return choose_alpha(self.operator_, Y0.toarray(), mode=mode, n_iter=self.n_iter)
+        method = self.method if self.method == "walk" else "spread"
+        return choose_alpha(self.operator_, Y0.toarray(), method=method, max_iter=self.max_iter)
 
     def _blend(self, X: PointsLike, start: Start | None, decided: Decided | None) -> LabelPropagation:
-        """The walk blended with the prior; starts from the last fit's for the same points, if any."""
-        earlier = self._labelling
-        labeller = labeller_for(self, X, self._terms, None if earlier is None else earlier[0])
-        if start is None and earlier is not None and labeller is earlier[0]:
+        """The walk blended with its experts; starts from the last fit's for the same points, if any."""
+        earlier = self._labeling
+        labeler = labeler_for(self, X, self._terms, None if earlier is None else earlier[0])
+        if start is None and earlier is not None and labeler is earlier[0]:
             start = earlier[1]
-        blended = labeller.label(
+        blended = labeler.label(
             self.codes_, len(self.classes_), start=start, weight=self._label_weight, decided=decided
         )
         self.alpha_ = blended.alpha
-        self._labelling = (labeller, blended.start)
+        self._labeling = (labeler, blended.start)
         self._blended, self._new_points, self.blend_ = blended, blended.new, blended.outcome
-        labelled = self.codes_ >= 0
+        labeled = self.codes_ >= 0
         P = blended.P
-        P[labelled] = one_hot(self.codes_[labelled], len(self.classes_))
+        P[labeled] = one_hot(self.codes_[labeled], len(self.classes_))
         return self._keep(P)
 
     def hidden_labels(self, n_folds: int = N_FOLDS) -> Blended:
-        """With a prior: each given label predicted while a fold of them was hidden; see ``Blended``."""
-        labeller, blended = self._needs_blend()
+        """With a blend: each given label predicted while a fold of them was hidden; see ``Blended``."""
+        labeler, blended = self._needs_blend()
         if blended.measured and blended.folds.n_folds in (0, n_folds):
             return blended
-        return labeller.label(self.codes_, len(self.classes_), n_folds=n_folds, weight=self._label_weight)
+        return labeler.label(self.codes_, len(self.classes_), n_folds=n_folds, weight=self._label_weight)
 
     def expected_accuracy(self, n_folds: int = N_FOLDS) -> Estimate | None:
-        """With a prior: accuracy to expect over the unlabelled points, with its 95 % interval.
+        """With a blend: accuracy to expect over the unlabeled points, with its 95 % interval.
 
         Classes with one label, and classes without any, count as wrong. None from fewer than 20 labels.
         """
@@ -411,27 +411,27 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         return expected_accuracy(P.argmax(axis=1) == codes, codes, n_labels, P.max(axis=1), others)
 
     def learning_curve(self) -> LearningCurve | None:
-        """With a prior: accuracy on the other labels from a quarter, a half and most of them; two fits.
+        """With a blend: accuracy on the other labels from a quarter, a half and most of them; two fits.
 
         None where labels are too few.
         """
-        labeller, blended = self._needs_blend()
+        labeler, blended = self._needs_blend()
         full = blended if blended.measured else self.hidden_labels()
-        return labeller.learning_curve(self.codes_, len(self.classes_), full, self._label_weight)
+        return labeler.learning_curve(self.codes_, len(self.classes_), full, self._label_weight)
 
     @property
     def new_points(self) -> NewPoints | None:
-        """With a prior: what ``predict`` needs besides the operator, for storage."""
+        """With a blend: what ``predict`` needs besides the operator, for storage."""
         return self._new_points
 
     @property
     def solution(self) -> tuple[Start, Decided] | None:
-        """With a prior: what the last fit leaves to an update; None from a file, or for another prior."""
-        if self._labelling is None or self._blended is None:
+        """With a blend: what the last fit leaves to an update; None from a file, or for another blend."""
+        if self._labeling is None or self._blended is None:
             return None
-        labeller, start = self._labelling
-        same = labeller.alpha == self.alpha and type(labeller.prior) is type(self.prior)
-        if not same or (isinstance(self.prior, str) and self.prior != labeller.prior):
+        labeler, start = self._labeling
+        same = labeler.alpha == self.alpha and type(labeler.blend) is type(self.blend)
+        if not same or (isinstance(self.blend, str) and self.blend != labeler.blend):
             return None
         return start, self._blended.decided
 
@@ -440,23 +440,23 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         """Weights of the given labels as ``fit`` took them, for storage."""
         return self._label_weight
 
-    def _needs_blend(self) -> tuple[Labeller, Blended]:
+    def _needs_blend(self) -> tuple[Labeler, Blended]:
         check_is_fitted(self)
-        if self._labelling is None or self._blended is None:
+        if self._labeling is None or self._blended is None:
             raise ValueError(
-                f"hidden labels need a fit with a prior and two classes; this one has prior={self.prior!r} "
+                f"hidden labels need a fit with a blend and two classes; this one has blend={self.blend!r} "
                 f"and {len(self.classes_)} classes, or comes from a file"
             )
-        return self._labelling[0], self._blended
+        return self._labeling[0], self._blended
 
     def predict_proba(self, X: PointsLike) -> Float:  # (n_new, n_classes)
         """Probabilities of the classes of new points: the mean of their 15 nearest fitted points', by
         nearness.
 
-        Weights are those of the near field; a fitted point has its own probabilities. With a prior that mean
+        Weights are those of the near field; a fitted point has its own probabilities. With a blend that mean
         stands in for the walk in the blend.
         """
-        index, weight = self._nearest(X, NEIGHBOURS)
+        index, weight = self._nearest(X, NEIGHBORS)
         first = np.arange(len(index) + 1) * index.shape[1]
         nearby = sparse.csr_array(
             (weight.ravel(), index.ravel(), first), shape=(len(index), self.operator_.shape[0])
@@ -467,7 +467,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         return np.asarray(P / P.sum(axis=1, keepdims=True))
 
     def predict_log_proba(self, X: PointsLike) -> Float:  # (n_new, n_classes)
-        """Logarithms of ``predict_proba``; −∞ for a class that no neighbour has."""
+        """Logarithms of ``predict_proba``; −∞ for a class that no neighbor has."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
@@ -477,10 +477,10 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         return np.asarray(self.classes_[best])
 
     def explain(self, point: PointsLike, n: int = 5) -> tuple[NDArray[np.intp], Float]:  # (≤ n,) ×2
-        """The labelled points that gave a point its class, and their shares of it, the largest first.
+        """The labeled points that gave a point its class, and their shares of it, the largest first.
 
-        All shares sum to 1 over the labelled points of that class; each is exact: what the walk's score of
-        the class would lose without the label. With a prior they sum to the walk's part of the blend, and
+        All shares sum to 1 over the labeled points of that class; each is exact: what the walk's score of
+        the class would lose without the label. With a blend they sum to the walk's part of the blend, and
         there are none where it has no part; ``reasons`` names the others'.
 
         Parameters
@@ -495,7 +495,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     def explain_all(
         self, n: int = 3, *, advance: Callable[[int], None] = lambda _: None
     ) -> tuple[NDArray[np.intp], Float]:  # (n_points, n) ×2
-        """``explain`` of every point of the fit: labelled points, −1 where there are fewer, and their shares.
+        """``explain`` of every point of the fit: labeled points, −1 where there are fewer, and their shares.
 
         One solve per label; ``advance`` is told how many are done.
         """
@@ -505,11 +505,11 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     def reasons(
         self, point: PointsLike | None = None, n: int = 3, *, advance: Callable[[int], None] = lambda _: None
     ) -> Reasons:
-        """What led to the classes: each part of the blend, labelled points of the walk's, features of the
+        """What led to the classes: each part of the blend, labeled points of the walk's, features of the
         linear one's.
 
         ``parts`` of a point sum to 1, and so do all its ``point_shares`` to the walk's part, and all its
-        ``feature_shares`` to the linear part; up to n of them are given, the largest first. Without a prior
+        ``feature_shares`` to the linear part; up to n of them are given, the largest first. Without a blend
         the walk is all.
 
         Parameters
@@ -517,10 +517,10 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         point : as in ``explain``; None for every point of the fit.
         """
         n = checked_integer(n, "n", 1)
-        return explain_fitted(self, n, advance) if point is None else explain_one(self, point, n, NEIGHBOURS)
+        return explain_fitted(self, n, advance) if point is None else explain_one(self, point, n, NEIGHBORS)
 
     def suggest(self, n: int = 10, strategy: str = "auto") -> NDArray[np.intp]:  # (≤ n,)
-        """Up to n unlabelled points to label next, the one whose label would tell most first.
+        """Up to n unlabeled points to label next, the one whose label would tell most first.
 
         Parameters
         ----------

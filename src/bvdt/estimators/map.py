@@ -19,7 +19,7 @@ _NEAREST = 15  # fitted points between which a new one is placed
 class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # type: ignore[misc]
     """A map in two dimensions, for the eye: points that the walk links are drawn near each other.
 
-    t-SNE's forces on the walk's near field: every point is drawn to its neighbours and pushed off by all
+    t-SNE's forces on the walk's near field: every point is drawn to its neighbors and pushed off by all
     others (``bvdt.walks.layout``), in O(N) per step, from the walk's leading eigenvectors on. Its axes have
     no meaning, and distances between far groups little; for classifiers and clusters take
     ``SpectralEmbedding``.
@@ -32,9 +32,9 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
     bandwidth : float, "auto" or "learn", default="auto"
     smoothing : float, str or array of shape (n_features,), default="auto"
     tree : "ward", "anchor" or bvdt.Tree, default="ward"
-    blocks : int or None, default=None
+    n_blocks : int or None, default=None
     n_trees : int, default=1
-    near : int, default=10
+    n_neighbors : int, default=10
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
     progress : bool, default=False
@@ -66,9 +66,9 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
         bandwidth: float | str = "auto",
         smoothing: float | str | ArrayLike = "auto",
         tree: str | Tree = "ward",
-        blocks: int | None = None,
+        n_blocks: int | None = None,
         n_trees: int = 1,
-        near: int = 10,
+        n_neighbors: int = 10,
         random_state: RandomState = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -77,9 +77,9 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
         self.bandwidth = bandwidth
         self.smoothing = smoothing
         self.tree = tree
-        self.blocks = blocks
+        self.n_blocks = n_blocks
         self.n_trees = n_trees
-        self.near = near
+        self.n_neighbors = n_neighbors
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
@@ -96,7 +96,7 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
 
         A graph of affinities ≥ 0 is such an operator: ``fit(operator=graph)``.
         ``neighbors`` are lists made elsewhere, beside X or as a graph of distances alone, as in
-        ``bvdt.transition_matrix``: then ``near`` has no effect.
+        ``bvdt.transition_matrix``: then ``n_neighbors`` has no effect.
         """
         self.embedding_ = map_coordinates(
             self._fit_operator(X, operator, neighbors), random_state=self.random_state

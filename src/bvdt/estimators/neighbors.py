@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class _Neighbors(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What both classes share: a fitted index, asked for lists and graphs."""
 
     n_neighbors: int
@@ -127,8 +127,8 @@ class _Neighbours(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         return tags
 
 
-class NearestNeighbors(_Neighbours):
-    """The nearest neighbours of points by any Bregman divergence, to a recall that one asks for.
+class NearestNeighbors(_Neighbors):
+    """The nearest neighbors of points by any Bregman divergence, to a recall that one asks for.
 
     Up to 3 000 points the lists are exact. Beyond, the search measures itself on some rows with exact
     answers, spends as much as the recall takes, with 95 % confidence, and says what it reached: ``recall_``.
@@ -141,10 +141,10 @@ class NearestNeighbors(_Neighbours):
         "euclidean", "sqeuclidean" and "cosine" as in scikit-learn, a name of ``bvdt.divergences.get``, or an
         instance: then the values are the divergence's own ("squared_euclidean" has a factor ½).
     side : "right" or "left", default="right"
-        "right": the fitted points nearest as centres, by d(x, fitted); "left": nearest as points, by
+        "right": the fitted points nearest as centers, by d(x, fitted); "left": nearest as points, by
         d(fitted, x). They differ where the divergence is not symmetric.
     recall : float, default=0.95
-        Share of the true neighbours that the lists are to hold, above 0 and at most 1; 1 compares all pairs.
+        Share of the true neighbors that the lists are to hold, above 0 and at most 1; 1 compares all pairs.
     smoothing : float, str or array of shape (n_features,), default="auto"
         As in ``bvdt.transition_matrix``.
     random_state : int, RandomState, Generator or None, default=None
@@ -192,11 +192,11 @@ class NearestNeighbors(_Neighbours):
         self.n_jobs = n_jobs
 
 
-class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Neighbours):  # type: ignore[misc]
-    """Points to the graph of their nearest neighbours, for whatever takes a precomputed one.
+class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Neighbors):  # type: ignore[misc]
+    """Points to the graph of their nearest neighbors, for whatever takes a precomputed one.
 
     ``Isomap``, ``TSNE`` and ``DBSCAN(metric="precomputed")`` take it in a scikit-learn pipeline,
-    ``scanpy.pp.neighbors(transformer=...)`` as it is. A fitted point is its own first neighbour, so that mode
+    ``scanpy.pp.neighbors(transformer=...)`` as it is. A fitted point is its own first neighbor, so that mode
     "distance" stores n_neighbors + 1 entries per row, as scikit-learn's does.
 
     Parameters
@@ -264,7 +264,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _
         return _graph(*self._lists(X, self._entries()), self.n_samples_fit_, self.mode)
 
     def fit_transform(self, X: PointsLike, y: ArrayLike | None = None) -> sparse.csr_matrix:
-        """The graph of the points X themselves, each its own first neighbour."""
+        """The graph of the points X themselves, each its own first neighbor."""
         index, d = self.fit(X)._lists(None, max(1, self._entries() - 1))
         own = np.arange(self.n_samples_fit_)[:, None]
         index, d = np.hstack([own, index]), np.hstack([np.zeros(own.shape), d])

@@ -40,9 +40,9 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
     bandwidth : float, "auto" or "learn", default="auto"
     smoothing : float, str or array of shape (n_features,), default="auto"
     tree : "ward", "anchor" or bvdt.Tree, default="ward"
-    blocks : int or None, default=None
+    n_blocks : int or None, default=None
     n_trees : int, default=1
-    near : int, default=10
+    n_neighbors : int, default=10
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
     progress : bool, default=False
@@ -71,7 +71,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
     (1797, 3)
     """
 
-    # On 20 Newsgroups a vote of 10 neighbours is right in 0.730 (10 coordinates) and 0.801 (30), by the fixed
+    # On 20 Newsgroups a vote of 10 neighbors is right in 0.730 (10 coordinates) and 0.801 (30), by the fixed
     # effort's lists in 0.694 and 0.783.
     _recall = 0.95
     embedding_: Float
@@ -86,9 +86,9 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
         bandwidth: float | str = "auto",
         smoothing: float | str | ArrayLike = "auto",
         tree: str | Tree = "ward",
-        blocks: int | None = None,
+        n_blocks: int | None = None,
         n_trees: int = 1,
-        near: int = 10,
+        n_neighbors: int = 10,
         random_state: RandomState = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -99,9 +99,9 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
         self.bandwidth = bandwidth
         self.smoothing = smoothing
         self.tree = tree
-        self.blocks = blocks
+        self.n_blocks = n_blocks
         self.n_trees = n_trees
-        self.near = near
+        self.n_neighbors = n_neighbors
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
@@ -118,7 +118,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
         """Compute the coordinates of the points X, or of those of a finished ``operator``; y is ignored.
 
         ``neighbors`` are lists made elsewhere, beside X or as a graph of distances alone, as in
-        ``bvdt.transition_matrix``: then ``near`` has no effect.
+        ``bvdt.transition_matrix``: then ``n_neighbors`` has no effect.
         """
         op = self._fit_operator(X, operator, neighbors)
         self.embedding_, found = diffusion_coordinates(
@@ -159,9 +159,9 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
     bandwidth : float, "auto" or "learn", default="auto"
     smoothing : float, str or array of shape (n_features,), default="auto"
     tree : "ward", "anchor" or bvdt.Tree, default="ward"
-    blocks : int or None, default=None
+    n_blocks : int or None, default=None
     n_trees : int, default=1
-    near : int, default=10
+    n_neighbors : int, default=10
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
     progress : bool, default=False
@@ -203,9 +203,9 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         bandwidth: float | str = "auto",
         smoothing: float | str | ArrayLike = "auto",
         tree: str | Tree = "ward",
-        blocks: int | None = None,
+        n_blocks: int | None = None,
         n_trees: int = 1,
-        near: int = 10,
+        n_neighbors: int = 10,
         random_state: RandomState = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -216,9 +216,9 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         self.bandwidth = bandwidth
         self.smoothing = smoothing
         self.tree = tree
-        self.blocks = blocks
+        self.n_blocks = n_blocks
         self.n_trees = n_trees
-        self.near = near
+        self.n_neighbors = n_neighbors
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
@@ -236,7 +236,7 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
 
         A graph of affinities ≥ 0 is such an operator: ``fit(operator=graph)``.
         ``neighbors`` are lists made elsewhere, beside X or as a graph of distances alone, as in
-        ``bvdt.transition_matrix``: then ``near`` has no effect.
+        ``bvdt.transition_matrix``: then ``n_neighbors`` has no effect.
         """
         from sklearn.cluster import KMeans  # 17 MiB that no other estimator needs
 

@@ -11,15 +11,15 @@ from sklearn.pipeline import Pipeline
 from .._support.sparse import PointsLike
 from . import LabelPropagation
 
-# One setting for all corpora of docs/forest.md; the prior is measured in docs/decisions.md.
+# One setting for all corpora of docs/forest.md; the blend is measured in docs/decisions.md.
 DEFAULTS: dict[str, Any] = {
     "divergence": "cosine",
     "n_trees": 2,
-    "near": 15,
+    "n_neighbors": 15,
     "alpha": 0.875,
-    "mode": "spread",
+    "method": "spread",
     "class_mass_normalization": False,
-    "prior": "auto",
+    "blend": "auto",
 }
 
 
@@ -42,13 +42,13 @@ def text_pipeline(input: str = "counts", **params: Any) -> Pipeline:
     input : "counts", a matrix documents × terms; "text", strings, one per document: of a table one column.
     params : of ``bvdt.LabelPropagation``, in place of the defaults: cosine, 2 trees, the 15 nearest kept,
         label spreading with α = 0.875, no class masses, blended with a linear model, naive Bayes and their
-        students (prior="auto"), which from strings see the words' character n-grams, too.
+        students (blend="auto"), which from strings see the words' character n-grams, too.
 
     Examples
     --------
     >>> import bvdt
     >>> texts = ["red apple pie", "apple tart", "fast red car", "car engine"]
-    >>> model = bvdt.text_pipeline("text", near=1, random_state=0).fit(texts, ["food", "", "", "cars"])
+    >>> model = bvdt.text_pipeline("text", n_neighbors=1, random_state=0).fit(texts, ["food", "", "", "cars"])
     >>> model[-1].transduction_.tolist()
     ['food', 'food', 'cars', 'cars']
     """

@@ -1,4 +1,4 @@
-"""Figure 2, A to E: accuracy on the unlabelled documents against the share of labelled ones."""
+"""Figure 2, A to E: accuracy on the unlabeled documents against the share of labeled ones."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from scipy.special import stdtrit
 from .._support.arrays import Index, Mask
 from .config import TITLES, Config
 from .methods import METHODS, predict
-from .propagation import draw_labelled
+from .propagation import draw_labeled
 from .units import Row, Unit, load
 
 __all__ = ["Mean", "accuracy", "accuracy_units", "half_width", "mean_rows", "means", "paired"]
 
 SETTINGS = (
     "shares", "alpha", "iterations", "smoothing", "gid_bandwidth", "euclidean_bandwidth", "max_documents",
-    "whole", "neighbours", "spreading_alpha",
+    "whole", "neighbors", "spreading_alpha",
 )  # fmt: skip
 
 
@@ -45,12 +45,12 @@ def accuracy_units(
 def accuracy(unit: Unit) -> list[Row]:
     """Accuracy of a method at every share, in the unit's trials.
 
-    A trial is a draw of labelled documents and, for the tree methods, a tree; all methods of a trial see the
+    A trial is a draw of labeled documents and, for the tree methods, a tree; all methods of a trial see the
     same labels.
     """
     corpus = load(unit.corpus, unit.folder, unit.config, unit.seed)
     cases = [(share, trial) for share in unit.config.shares for trial in unit.trials]
-    masks = [labelled(corpus.labels, share, trial, unit.seed) for share, trial in cases]
+    masks = [labeled(corpus.labels, share, trial, unit.seed) for share, trial in cases]
     classes = predict(
         unit.method, corpus.counts, corpus.labels, masks, unit.config, [unit.seed, 3, unit.trials[0]]
     )
@@ -60,20 +60,20 @@ def accuracy(unit: Unit) -> list[Row]:
             "method": unit.method,
             "share": share,
             "trial": trial + 1,
-            "labelled": int(known.sum()),
+            "labeled": int(known.sum()),
             "accuracy": score(predicted, corpus.labels, known),
         }
         for (share, trial), known, predicted in zip(cases, masks, classes, strict=True)
     ]
 
 
-def labelled(y: Index, share: float, trial: int, seed: int) -> Mask:
-    """The labelled documents of a trial."""
-    return draw_labelled(y, share, np.random.default_rng([seed, 2, trial, round(1e6 * share)]))
+def labeled(y: Index, share: float, trial: int, seed: int) -> Mask:
+    """The labeled documents of a trial."""
+    return draw_labeled(y, share, np.random.default_rng([seed, 2, trial, round(1e6 * share)]))
 
 
 def score(predicted: Index, y: Index, known: Mask) -> float:
-    """Share of the unlabelled documents that are right, to six digits."""
+    """Share of the unlabeled documents that are right, to six digits."""
     return round(float((predicted[~known] == y[~known]).mean()), 6)
 
 

@@ -38,7 +38,7 @@ class Config:
     exact_documents: int = 20_000  # exact methods: sets of up to as many; P has N² numbers
     # Beyond the paper
     spreading_documents: int = 3_000  # scikit-learn's LabelSpreading: it searches the graph anew each fit
-    neighbours: int = 10
+    neighbors: int = 10
     spreading_alpha: float = 0.9
     # Sensitivity
     sensitivity_documents: int = 3_000

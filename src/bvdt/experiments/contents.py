@@ -73,7 +73,7 @@ def choices(config: Config) -> list[str]:
         f"The paper's: α = {config.alpha:g}, {config.iterations} iterations of Eq. (29), one-vs-all, "
         f"{config.trials} trials, the anchor tree, the coarsest partition of 2(N − 1) blocks. The iteration "
         "ends early only where further steps could change no score by a share of 1e-12.",
-        "A trial is a draw of labelled documents and, for tree methods, a tree of its own. Documents are "
+        "A trial is a draw of labeled documents and, for tree methods, a tree of its own. Documents are "
         "drawn uniformly, the share rounded; a class that got none gets one. All methods see the same "
         "labels. The interval is Student's t over the trials.",
         "Preprocessing: none. The counts as published, no weighting, no further stop words." + sampled,
@@ -83,12 +83,12 @@ def choices(config: Config) -> list[str]:
         "over σ²; the exact method has the σ of the first trial's tree.",
         f"Exact methods: sets of up to {config.exact_documents:,} documents, since P has N² numbers. A "
         "document that no label reaches (all scores below 1e-300) gets the most frequent class of the "
-        "labelled ones.",
+        "labeled ones.",
         "Beyond the paper: one Ward tree with bvdt's defaults (GID, automatic smoothing and bandwidth) in "
         "the same Eq. (29); bvdt.text_pipeline's forest (tf-idf, two trees, the 15 nearest kept, label "
-        f"spreading, α = 0.875); label spreading on the exact {config.neighbours}-NN graph by cosine of "
+        f"spreading, α = 0.875); label spreading on the exact {config.neighbors}-NN graph by cosine of "
         f"tf-idf, α = {config.spreading_alpha:g}; scikit-learn's LabelSpreading with its knn kernel, "
-        f"{config.neighbours} neighbours and the same α, on sets of up to {config.spreading_documents:,} "
+        f"{config.neighbors} neighbors and the same α, on sets of up to {config.spreading_documents:,} "
         "documents.",
     ]
 
@@ -124,7 +124,7 @@ def _accuracy(page: Page, curves: Curves) -> None:
         if not methods:
             continue
         page.picture(f"figure2{PANELS[name]}.png", f"Accuracy against labels, {title}")
-        page.table([f"{title}: labelled", *map(_column, methods)], accuracy_cells(curves, title, methods))
+        page.table([f"{title}: labeled", *map(_column, methods)], accuracy_cells(curves, title, methods))
 
 
 def accuracy_cells(curves: Curves, title: str, methods: list[str]) -> list[list[str]]:

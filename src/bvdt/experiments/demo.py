@@ -48,7 +48,7 @@ class Problem:
     words: list[str] | None = None  # of X's columns
 
     def labelings(self) -> list[Index]:
-        """Codes with −1 for unlabelled; each keeps ``LABELS_PER_CLASS`` labels, chosen at random."""
+        """Codes with −1 for unlabeled; each keeps ``LABELS_PER_CLASS`` labels, chosen at random."""
         return [self._labeling(np.random.default_rng(seed)) for seed in range(N_LABELINGS)]
 
     def _labeling(self, rng: np.random.Generator) -> Index:
@@ -63,7 +63,7 @@ class Outcome:
     """What a method did on a problem."""
 
     method: str
-    accuracies: tuple[float, ...]  # on the unlabelled points, one a labeling
+    accuracies: tuple[float, ...]  # on the unlabeled points, one a labeling
     seconds: float
     bytes: float | None
 
@@ -158,7 +158,7 @@ def _exact(problem: Problem, codes: Index, state: State) -> tuple[Index, State]:
         P /= root
         P /= root[:, None]
         state = P
-    model = LabelPropagation(mode="walk").fit(y=codes, operator=state)
+    model = LabelPropagation(method="walk").fit(y=codes, operator=state)
     return np.asarray(model.transduction_), state
 
 
@@ -169,7 +169,7 @@ def _label_spreading(problem: Problem, codes: Index, _: State) -> tuple[Index, S
 
 
 def _linear(problem: Problem, codes: Index, _: State) -> tuple[Index, State]:
-    """From the labelled points alone."""
+    """From the labeled points alone."""
     from sklearn.svm import LinearSVC
 
     known = codes >= 0

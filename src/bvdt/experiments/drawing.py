@@ -59,7 +59,7 @@ def draw_tree(ax: Axes, op: TransitionOperator) -> None:
 
 
 def draw_blocks(ax: Axes, op: TransitionOperator) -> PatchCollection:
-    """The blocks, coloured by probability, rows and columns in the tree's order."""
+    """The blocks, colored by probability, rows and columns in the tree's order."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle
 

@@ -50,7 +50,7 @@ def draw_accuracy(ax: Axes, name: str, curves: Curves) -> None:
     ax.set_xscale("log")
     ax.set_xticks(TICKS, [f"{share:.0%}" for share in TICKS])
     ax.minorticks_off()
-    ax.set(xlabel="labelled documents", ylabel="accuracy on the others")
+    ax.set(xlabel="labeled documents", ylabel="accuracy on the others")
     low, high = ax.get_ylim()
     ax.set_ylim(max(0.0, low), min(1.0, high))
     ax.set_title(f"{PANELS[name].upper()}  {title}")

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..datasets import Corpus, make_documents
-from .accuracy import labelled
+from .accuracy import labeled
 from .config import TITLES, Config
 from .methods import METHODS, resolved, walk_matrix
 from .propagation import vote
@@ -50,7 +50,7 @@ def growth(unit: Unit) -> list[Row]:
     """
     n, config = int(unit.choice), unit.config
     corpus = _documents(unit.corpus, unit.folder, config, unit.seed, n)
-    known = labelled(corpus.labels, 0.1, 0, unit.seed)
+    known = labeled(corpus.labels, 0.1, 0, unit.seed)
     if unit.method == "exact_euclidean":  # it has σ given: learning it would be the tree's time, not its own
         sigma = resolved(
             corpus.counts, "squared_euclidean", "auto", config.euclidean_bandwidth, [unit.seed, 3, 0]

@@ -65,13 +65,13 @@ METHODS = {
 def predict(
     method: str, counts: CSR, y: Index, masks: list[Mask], config: Config, seed: list[int]
 ) -> list[Index]:
-    """Index of all documents for each mask of labelled ones; ``seed`` is that of the trees."""
+    """Index of all documents for each mask of labeled ones; ``seed`` is that of the trees."""
     if method == "sklearn":
         return _label_spreading(counts, y, masks, config)
     if method == "forest":
         return _spread(_forest(counts, seed), _text_defaults()["alpha"], y, masks)
     if method == "knn":
-        return _spread(_neighbour_graph(counts, config.neighbours), config.spreading_alpha, y, masks)
+        return _spread(_neighbor_graph(counts, config.neighbors), config.spreading_alpha, y, masks)
     M = walk_matrix(method, counts, config, seed)
     return vote(M, y, masks, config.alpha, config.iterations)
 
@@ -141,13 +141,13 @@ def tfidf(counts: CSR) -> CSR:
 
 def _spread(M: OperatorLike, alpha: float, y: Index, masks: list[Mask]) -> list[Index]:
     """Label spreading (Zhou et al. 2003) on the symmetrised matrix, to the estimators' tolerance."""
-    return one_vs_all(lambda Y0: label_scores(M, Y0, mode="spread", alpha=alpha)[0], y, masks)
+    return one_vs_all(lambda Y0: label_scores(M, Y0, method="spread", alpha=alpha)[0], y, masks)
 
 
 def _forest(counts: CSR, seed: list[int]) -> Operator:
     """The operator of ``bvdt.text_pipeline``."""
-    options = {name: _text_defaults()[name] for name in ("divergence", "n_trees", "near")}
-    options["near"] = min(options["near"], counts.shape[0] - 1)
+    options = {name: _text_defaults()[name] for name in ("divergence", "n_trees", "n_neighbors")}
+    options["n_neighbors"] = min(options["n_neighbors"], counts.shape[0] - 1)
     rng = np.random.default_rng(seed)
     return transition_matrix(tfidf(counts), random_state=rng, n_jobs=THREADS, **options)
 
@@ -158,7 +158,7 @@ def _text_defaults() -> JsonObject:
     return DEFAULTS
 
 
-def _neighbour_graph(counts: CSR, k: int) -> CSR:
+def _neighbor_graph(counts: CSR, k: int) -> CSR:
     """The k nearest documents by cosine of tf-idf, found exactly, each with weight 1."""
     from sklearn.neighbors import NearestNeighbors
 
@@ -173,7 +173,7 @@ def _label_spreading(counts: CSR, y: Index, masks: list[Mask], config: Config) -
     X = tfidf(counts)
     model = LabelSpreading(
         kernel="knn",
-        n_neighbors=config.neighbours,
+        n_neighbors=config.neighbors,
         alpha=config.spreading_alpha,
         max_iter=1000,
         n_jobs=THREADS,

@@ -1,4 +1,4 @@
-"""Section 4.2: which documents are labelled, Eq. (29), and one-vs-all."""
+"""Section 4.2: which documents are labeled, Eq. (29), and one-vs-all."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from .._support.arrays import Float, Index, Mask
 from .._support.sparse import OperatorLike
 
-__all__ = ["draw_labelled", "one_vs_all", "settled", "vote"]
+__all__ = ["draw_labeled", "one_vs_all", "settled", "vote"]
 
 NOTHING = 1e-300  # smaller scores are 0: a little further down numbers lose digits, flicker and are slow
 _ENTRIES = 1 << 24  # of the label columns that are propagated at once
 
 
-def draw_labelled(y: Index, share: float, rng: np.random.Generator) -> Mask:
+def draw_labeled(y: Index, share: float, rng: np.random.Generator) -> Mask:
     """Documents whose label is given: a share drawn uniformly, and one of each class that got none.
 
-    At least one document stays unlabelled, so that there is something to predict.
+    At least one document stays unlabeled, so that there is something to predict.
     """
     known = np.zeros(len(y), bool)
     known[rng.choice(len(y), min(round(share * len(y)), len(y) - 1), replace=False)] = True
@@ -30,7 +30,7 @@ def draw_labelled(y: Index, share: float, rng: np.random.Generator) -> Mask:
 
 
 def settled(M: OperatorLike, Y0: Float, alpha: float, n_iter: int) -> Float:  # (N, k) -> (N, k)
-    """Eq. (29) ``n_iter`` times, ended early where further steps could change no entry by a share of 1e-12.
+    """Eq. (29) ``max_iter`` times, ended early where further steps could change no entry by a share of 1e-12.
 
     When no entry changes by more than a share ε, the next change is at most α·ε·(M y)_i ≤ ε·y_i, and so on:
     300 steps change it by a share of 300·ε at most. Here ε is 8 units of rounding; scores below 1e-300
@@ -49,15 +49,15 @@ def settled(M: OperatorLike, Y0: Float, alpha: float, n_iter: int) -> Float:  # 
 
 
 def vote(M: OperatorLike, y: Index, masks: list[Mask], alpha: float, n_iter: int) -> list[Index]:
-    """Predicted classes of all documents by Eq. (29), for each mask of labelled ones."""
+    """Predicted classes of all documents by Eq. (29), for each mask of labeled ones."""
     return one_vs_all(lambda Y0: settled(M, Y0, alpha, n_iter), y, masks)
 
 
 def one_vs_all(scores: Callable[[Float], Float], y: Index, masks: list[Mask]) -> list[Index]:
-    """Predicted classes of all documents, for each mask of labelled ones.
+    """Predicted classes of all documents, for each mask of labeled ones.
 
     The classes' columns of many masks go through ``scores`` together. A document that no label reaches (all
-    its scores are below 1e-300) gets the class that is most frequent among the labelled ones.
+    its scores are below 1e-300) gets the class that is most frequent among the labeled ones.
     """
     n_classes = int(y.max()) + 1
     at_once = max(1, _ENTRIES // (len(y) * n_classes))

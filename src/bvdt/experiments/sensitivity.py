@@ -10,7 +10,7 @@ from scipy import sparse
 
 from .._support.sparse import CSR, OperatorLike
 from ..operators import TransitionOperator
-from .accuracy import Mean, half_width, labelled, score
+from .accuracy import Mean, half_width, labeled, score
 from .config import TITLES, Config
 from .methods import METHODS, THREADS, exact_matrix, grow_tree, lifted_counts, tfidf
 from .propagation import vote
@@ -51,7 +51,7 @@ def sensitivity(unit: Unit) -> list[Row]:
     y, share = corpus.labels, config.sensitivity_share
     rows = []
     for trial in range(config.sensitivity_trials):
-        known = labelled(y, share, trial, unit.seed)
+        known = labeled(y, share, trial, unit.seed)
         for value, M in _matrices(unit, corpus.counts, [unit.seed, 3, trial]):
             (predicted,) = vote(M, y, [known], config.alpha, config.iterations)
             rows.append(

@@ -1,4 +1,4 @@
-"""How every figure looks: one palette that colour-blind readers can tell apart, one way to save."""
+"""How every figure looks: one palette that color-blind readers can tell apart, one way to save."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = ["LOOKS", "Look", "pyplot", "save", "styled"]
 
-# Okabe and Ito's colours: the hue is the divergence, dashes are exact, thin lines are beyond the paper.
+# Okabe and Ito's colors: the hue is the divergence, dashes are exact, thin lines are beyond the paper.
 EUCLIDEAN, GID, GREEN, PURPLE, SKY, GREY = "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#5A5A5A"
 
 
 @dataclass(frozen=True)
 class Look:
-    """Colour, line and marker of a method."""
+    """Color, line and marker of a method."""
 
     color: str
     line: str | tuple[int, tuple[float, float]]

@@ -33,7 +33,7 @@ _MIDDLE = 512  # rows that the data's middle is found on
 _PER_FEATURE = 8  # values per feature that are held while sparse data are lifted and cut, at most
 _CSR = ("data", "indices", "indptr")
 KernelArrays: TypeAlias = tuple[Any, ...]  # what ``Lifted.arrays`` gives, and the kernels' overloads take
-_FAR = 10.0  # median of a sparse column over its deviation from which on the column is centred
+_FAR = 10.0  # median of a sparse column over its deviation from which on the column is centered
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Lifting:
         return lifted if apart is None else replace(lifted, u=lifted.u + apart)
 
     def admitting(self, X: Points) -> Lifting:
-        """The lifting under which new data can be centres, too; most need no other."""
+        """The lifting under which new data can be centers, too; most need no other."""
         divergence = self.divergence.admitting(X)
         added = divergence.n_added - self.divergence.n_added
         if not added:
@@ -98,7 +98,7 @@ class Lifting:
 
 @dataclass(frozen=True, eq=False)
 class Lifted:
-    """N points, each as a row (u_i, x_i) and as a centre (w_j, h_j), with d_ij = u_i + w_j − ⟨x_i, h_j⟩.
+    """N points, each as a row (u_i, x_i) and as a center (w_j, h_j), with d_ij = u_i + w_j − ⟨x_i, h_j⟩.
 
     ``X`` and ``H`` are both C-contiguous float64 arrays, or both CSR arrays that share ``indices`` and
     ``indptr`` (sorted, no duplicates). For squared Euclidean data they are one and the same object.
@@ -187,13 +187,13 @@ class Lifted:
         base = None if self.base is None else lifting.smoothing
         return Lifted(self.u, self.w, X, H, base, lifting)
 
-    def divergences(self, rows: Chosen, centres: Chosen) -> Float:  # (n_rows, n_centres)
-        """Exact divergences d_ij of chosen rows against chosen centres, never below 0."""
-        inner = self.X[rows] @ self.H[centres].T
+    def divergences(self, rows: Chosen, centers: Chosen) -> Float:  # (n_rows, n_centers)
+        """Exact divergences d_ij of chosen rows against chosen centers, never below 0."""
+        inner = self.X[rows] @ self.H[centers].T
         inner = inner.toarray() if is_sparse(inner) else inner
-        return np.asarray(np.maximum(self.u[rows][:, None] + self.w[centres][None, :] - inner, 0.0))
+        return np.asarray(np.maximum(self.u[rows][:, None] + self.w[centers][None, :] - inner, 0.0))
 
-    def centres_of(self, means: Points) -> tuple[Float, Points]:  # (n, d) -> (n,), (n, d)
+    def centers_of(self, means: Points) -> tuple[Float, Points]:  # (n, d) -> (n,), (n, d)
         """w and h of points given in the coordinates of ``X``, such as means: Eq. (13)'s representatives."""
         assert self.lifting is not None
         divergence = self.lifting.divergence
@@ -237,7 +237,7 @@ def lift(
     divergence, X = divergence.prepare(X)
     e = resolve_smoothing(X, divergence, smoothing, points.shape[1])
     if columns is None and is_sparse(X) and 3 * X.nnz > 2 * X.shape[0] * X.shape[1]:
-        X = X.toarray()  # no larger than the sparse form, and centred
+        X = X.toarray()  # no larger than the sparse form, and centered
     offset = None
     if divergence.translation_invariant:
         offset = _far_columns(X) if is_sparse(X) else _middle(X)
@@ -353,7 +353,7 @@ def _dense(X: Points, divergence: BregmanDivergence) -> Float:
 def _lift_dense(X: Float, lifting: Lifting, own: bool) -> Lifted:
     divergence, out = lifting.divergence, X if own else None
     if lifting.offset is not None and divergence.self_dual:
-        return _lift_centred(X, lifting.offset, lifting, own)
+        return _lift_centered(X, lifting.offset, lifting, own)
     if lifting.offset is not None:
         X = np.subtract(X, lifting.offset, out=out)
     elif lifting.smoothing.any():
@@ -373,14 +373,14 @@ def _near_rows(X: Float) -> Iterator[slice]:
     return (slice(first, min(first + step, len(X))) for first in range(0, len(X), step))
 
 
-def _lift_centred(X: Float, offset: Float, lifting: Lifting, own: bool) -> Lifted:
+def _lift_centered(X: Float, offset: Float, lifting: Lifting, own: bool) -> Lifted:
     """x = h = the point less the offset: one read of the data, each batch while it is near."""
-    centred, u, w = X if own else np.empty_like(X), np.empty(len(X)), np.empty(len(X))
+    centered, u, w = X if own else np.empty_like(X), np.empty(len(X)), np.empty(len(X))
     for rows in _near_rows(X):
-        x = np.subtract(X[rows], offset, out=centred[rows])
+        x = np.subtract(X[rows], offset, out=centered[rows])
         u[rows] = lifting.divergence.phi_sum(x)
         w[rows] = np.einsum("ij,ij->i", x, x) - u[rows]
-    return Lifted(u, w, centred, centred, None, lifting)
+    return Lifted(u, w, centered, centered, None, lifting)
 
 
 def _lift_sparse(X: CSR, lifting: Lifting) -> Lifted:
@@ -407,7 +407,7 @@ def _lift_sparse(X: CSR, lifting: Lifting) -> Lifted:
 def _with_elsewhere(lifted: Lifted, rows: Index, x: Float) -> Lifted:
     """The points with what they have in columns that no fitted point uses, as their last column.
 
-    There every centre's h is 0, so only u takes part in divergences: it is the sum over all those entries.
+    There every center's h is 0, so only u takes part in divergences: it is the sum over all those entries.
     """
     lifting = lifted.lifting
     if not len(rows) or lifting is None:

@@ -29,10 +29,10 @@ def _csr_arrays(X: CSR) -> tuple[Long, Int, Float]:
 
 
 def pair_divergences(
-    rows: Lifted, centres: Lifted, a: Integers, b: Integers, n_jobs: int | None = None
+    rows: Lifted, centers: Lifted, a: Integers, b: Integers, n_jobs: int | None = None
 ) -> Float:  # (n,) ×2 -> (n,)
-    """d of point a[e] of ``rows`` from centre b[e] of ``centres``, never below 0; both lifted alike."""
+    """d of point a[e] of ``rows`` from center b[e] of ``centers``, never below 0; both lifted alike."""
     d = np.take(rows.u, a)
-    d += np.take(centres.w, b)
-    d -= pair_dots(rows.X, centres.H, a, b, n_jobs)
+    d += np.take(centers.w, b)
+    d -= pair_dots(rows.X, centers.H, a, b, n_jobs)
     return np.asarray(np.maximum(d, 0.0, out=d))

@@ -18,26 +18,26 @@ Find = Callable[[Index, int], tuple[Int, Float]]  # rows, width -> (n, width) ×
 
 
 def rerank_by_differences(
-    rows: Lifted, centres: Lifted, lists: tuple[Int, Float], most: int, find: Find
+    rows: Lifted, centers: Lifted, lists: tuple[Int, Float], most: int, find: Find
 ) -> tuple[Int, Float]:  # (n, k) ×2
     """The lists, ranked again by ½‖x − y‖² from differences wherever rounding hides who is nearer.
 
     Of such rows more candidates are found until none beyond them can be among the k nearest; ValueError where
     that takes too many.
     """
-    if not _has_differences(centres):
+    if not _has_differences(centers):
         return lists
     k = width = lists[0].shape[1]
-    unclear = np.flatnonzero((_noise(rows, centres, *lists) > ENOUGH * lists[1]).any(axis=1))
+    unclear = np.flatnonzero((_noise(rows, centers, *lists) > ENOUGH * lists[1]).any(axis=1))
     if not len(unclear):
         return lists
     index, d = lists[0].copy(), lists[1].copy()
     found = index[unclear], d[unclear]
     while True:
         some = rows.take(unclear)
-        noise = _noise(some, centres, *found).max(axis=1)
+        noise = _noise(some, centers, *found).max(axis=1)
         last = found[1][:, -1]
-        exact = _squares(some, centres, found[0])
+        exact = _squares(some, centers, found[0])
         order = np.lexsort((found[0], exact), axis=1)[:, :k]
         index[unclear] = np.take_along_axis(found[0], order, axis=1)
         d[unclear] = kth = np.take_along_axis(exact, order, axis=1)
@@ -63,16 +63,16 @@ def _has_differences(points: Lifted) -> bool:
     return not points.is_sparse and lifting is not None and lifting.divergence.name == "squared_euclidean"
 
 
-def _noise(rows: Lifted, centres: Lifted, index: Int, d: Float) -> Float:  # (n, k)
+def _noise(rows: Lifted, centers: Lifted, index: Int, d: Float) -> Float:  # (n, k)
     """What rounding may take from or add to a divergence; 0 where there is none."""
-    noise = ROUNDING * (np.abs(rows.u)[:, None] + np.abs(centres.w)[np.maximum(index, 0)])
+    noise = ROUNDING * (np.abs(rows.u)[:, None] + np.abs(centers.w)[np.maximum(index, 0)])
     return np.where((index >= 0) & np.isfinite(d), noise, 0.0)
 
 
-def _squares(rows: Lifted, centres: Lifted, index: Int) -> Float:  # (n, k) -> (n, k)
+def _squares(rows: Lifted, centers: Lifted, index: Int) -> Float:  # (n, k) -> (n, k)
     out = np.full(index.shape, np.inf)
     for some in batches(len(index), index.shape[1] * rows.n_features):
-        away = rows.X[some, None, :] - centres.X[np.maximum(index[some], 0)]
+        away = rows.X[some, None, :] - centers.X[np.maximum(index[some], 0)]
         out[some] = np.where(index[some] >= 0, np.einsum("ikj,ikj->ik", away, away) / 2, np.inf)
     return out
 

@@ -14,7 +14,7 @@ from ..lifting import Lifted
 from .differences import rerank_by_differences
 from .exact import divergences, exact_lists, least
 
-Offers = tuple[Index, Index, Float]  # rows, centres and their divergences, (m,) each
+Offers = tuple[Index, Index, Float]  # rows, centers and their divergences, (m,) each
 
 
 def joined_lists(
@@ -52,8 +52,8 @@ def _compared(lifted: Lifted, limit: Float, k: int) -> tuple[tuple[Int, Float], 
             d = divergences(lifted, old, joined, H)
             offers.append(_below(d, limit[old], old[0], n_old))
     index, divergence = (np.concatenate(part) for part in zip(*lists, strict=True))
-    row, centre, d = (np.concatenate(part) for part in zip(*offers, strict=True))
-    return (index, divergence), (row, centre, d)
+    row, center, d = (np.concatenate(part) for part in zip(*offers, strict=True))
+    return (index, divergence), (row, center, d)
 
 
 def _transposed(H: CSR) -> CSR:
@@ -65,19 +65,19 @@ def _batches(first: int, last: int, width: int) -> Iterator[Index]:
     return (np.arange(rows.start, rows.stop) for rows in batches(last - first, width, first))
 
 
-def _below(d: Float, limit: Float, first_row: int, first_centre: int) -> Offers:  # (n, m), (n,)
+def _below(d: Float, limit: Float, first_row: int, first_center: int) -> Offers:  # (n, m), (n,)
     """Entries below the limits of their rows."""
-    row, centre = np.nonzero(d < limit[:, None])
-    return row + first_row, centre + first_centre, d[row, centre]
+    row, center = np.nonzero(d < limit[:, None])
+    return row + first_row, center + first_center, d[row, center]
 
 
-def _enter(lists: tuple[Int, Float], row: Index, centre: Index, d: Float) -> None:
-    """Puts centres into the lists of their rows, in place; of equal divergences the smaller index first."""
+def _enter(lists: tuple[Int, Float], row: Index, center: Index, d: Float) -> None:
+    """Puts centers into the lists of their rows, in place; of equal divergences the smaller index first."""
     index, divergence = lists
     k = index.shape[1]
     rows, at = np.unique(row, return_inverse=True)
     owner = np.concatenate([np.repeat(np.arange(len(rows)), k), at])
-    points = np.concatenate([index[rows].ravel(), centre])
+    points = np.concatenate([index[rows].ravel(), center])
     values = np.concatenate([divergence[rows].ravel(), d])
     order = np.lexsort((points, values, owner))
     first = np.searchsorted(owner[order], np.arange(len(rows)))

@@ -37,7 +37,7 @@ class Recall:
 
     @classmethod
     def of(cls, hits: NDArray[np.intp], k: int) -> Recall:  # (n_rows,) of 0 … k
-        """From the numbers of true neighbours that rows found, of k each."""
+        """From the numbers of true neighbors that rows found, of k each."""
         share, trials = float(hits.mean()) / k, _independent_trials(hits, k, wide=True)
         low, high = _clopper_pearson(share * trials, trials, 0.025)
         return cls(share, low, high, len(hits))

@@ -31,8 +31,8 @@ def add_points(op: WalkOperator, X_new: Any, bandwidth: float | str | None = Non
             "(a loaded custom phi: set it with bvdt.load(path, divergence=...))"
         )
     lifted = op.lifted.joined(X_new)
-    near = None if op.near is None else op.near.joined(lifted)
-    hosts = _hosts(lifted, op.shape[0], near)
+    near_field = None if op.near_field is None else op.near_field.joined(lifted)
+    hosts = _hosts(lifted, op.shape[0], near_field)
     beta = op.bandwidth if bandwidth is None else bandwidth
     members: list[TransitionOperator] = []
     for member in op.members:
@@ -40,19 +40,19 @@ def add_points(op: WalkOperator, X_new: Any, bandwidth: float | str | None = Non
         beta = members[0].bandwidth
     if not isinstance(op, ForestOperator):
         return members[0]
-    return ForestOperator(members, weights=op.weighting, near=near, seed=op.seed, kind=op.kind)
+    return ForestOperator(members, weights=op.weighting, near_field=near_field, seed=op.seed, kind=op.kind)
 
 
-def _hosts(lifted: Lifted, n_old: int, near: NearField | None) -> tuple[Index, Float]:  # (n,) ×2
+def _hosts(lifted: Lifted, n_old: int, near_field: NearField | None) -> tuple[Index, Float]:  # (n,) ×2
     """The old point nearest to each new one, and the divergence from it; the near field names most."""
     new = np.arange(n_old, lifted.n_points)
     host, divergence = np.full(len(new), -1), np.full(len(new), np.inf)
-    if near is not None:
-        listed = near.indices[new]
+    if near_field is not None:
+        listed = near_field.indices[new]
         is_old = (listed >= 0) & (listed < n_old)
         first = np.arange(len(new)), is_old.argmax(axis=1)
         found = is_old.any(axis=1)
-        host[found], divergence[found] = listed[first][found], near.divergences_of(new)[first][found]
+        host[found], divergence[found] = listed[first][found], near_field.divergences_of(new)[first][found]
     rest = np.flatnonzero(host < 0)
     if rest.size:
         index, d = exact_lists(lifted, lifted.slice(0, n_old), 1, chosen=new[rest])

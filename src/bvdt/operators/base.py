@@ -45,7 +45,7 @@ class RealOperator(LinearOperator):  # type: ignore[misc]  # SciPy has no types
     n_jobs: int | None = None
     order: Int | None = None
     tree: Tree | None = None
-    near: NearField | None = None
+    near_field: NearField | None = None
     members: tuple[TransitionOperator, ...] = ()
     weights: Float = np.ones(1)
     links: csr_array | None = None

@@ -31,9 +31,9 @@ def transition_matrix(
     bandwidth: float | str = "auto",
     smoothing: float | str | ArrayLike = "auto",
     tree: str | Tree = "ward",
-    blocks: int | None = None,
+    n_blocks: int | None = None,
     n_trees: int = 1,
-    near: int = 0,
+    n_neighbors: int = 0,
     recall: float | None = None,
     neighbors: Any = None,
     weights: str | ArrayLike = "uniform",
@@ -51,9 +51,9 @@ def transition_matrix(
     bandwidth: float | str = "auto",
     smoothing: float | str | ArrayLike = "auto",
     tree: str | Tree = "ward",
-    blocks: int | None = None,
+    n_blocks: int | None = None,
     n_trees: int = 1,
-    near: int = 0,
+    n_neighbors: int = 0,
     recall: float | None = None,
     neighbors: Any = None,
     weights: str | ArrayLike = "uniform",
@@ -68,15 +68,15 @@ def transition_matrix(
     X : (N, d) array, scipy.sparse matrix or array, or DataFrame of numbers, N ≥ 2; the operator holds a copy.
         None: ``neighbors`` alone.
     divergence : a name of ``bvdt.divergences.get`` or an instance.
-    bandwidth : a number > 0; "auto" (rows with about 5 effective neighbours); "learn" (maximises the bound).
+    bandwidth : a number > 0; "auto" (rows with about 5 effective neighbors); "learn" (maximises the bound).
     smoothing : e of x' = x + e, see ``bvdt.lifting.lift``.
     tree : "ward", "anchor" (the paper's), or a ``bvdt.Tree`` over the rows of X.
-    blocks : number of blocks over all trees; None for the coarsest partition, 2(N − 1) per tree.
+    n_blocks : number of blocks over all trees; None for the coarsest partition, 2(N − 1) per tree.
     n_trees : trees whose matrices are averaged (theory: A forest): cost and quality grow with it.
-    near : k > 0 keeps each row's k nearest centres exactly (theory: Near and far field).
+    n_neighbors : k > 0 keeps each row's k nearest centers exactly (theory: Near and far field).
     recall : share of those that the search is to find, by its own measurement; 1 compares all pairs. None:
         a fixed effort that serves labels, unmeasured.
-    neighbors : lists made elsewhere, in the place of ``near``: integers (N, k), −1 for nobody; a tuple
+    neighbors : lists made elsewhere, in the place of ``n_neighbors``: integers (N, k), −1 for nobody; a tuple
         (indices, distances); or a sparse graph (N, N) of distances, as scikit-learn's KNeighborsTransformer
         gives. A row in its own list is left out. Beside X the divergences are those of X. Without X the
         distances take their place, and the walk is the near field alone, a CSR array (N, N): then the other
@@ -102,12 +102,14 @@ def transition_matrix(
     if lifted.lifting is not None:
         warn_of_one_column(lifted.X, lifted.lifting.divergence.name)
     n_trees = checked_integer(n_trees, "n_trees", 1)
-    near = checked_integer(near, "near", 0, lifted.n_points - 1)
+    n_neighbors = checked_integer(n_neighbors, "n_neighbors", 0, lifted.n_points - 1)
     recall = None if recall is None else checked_recall(recall)
-    if near and neighbors is not None:
-        raise ValueError(f"near needs to be 0 beside neighbors, whose lists say how many; got {near}")
+    if n_neighbors and neighbors is not None:
+        raise ValueError(
+            f"n_neighbors needs to be 0 beside neighbors, whose lists say how many; got {n_neighbors}"
+        )
     op: WalkOperator
-    if n_trees == 1 and near == 0 and neighbors is None:
+    if n_trees == 1 and n_neighbors == 0 and neighbors is None:
         built = _one_tree(lifted, tree, random_state=random_state, n_jobs=n_jobs, progress=progress)
         op = TransitionOperator(lifted, built, bandwidth=bandwidth, n_jobs=n_jobs)
     else:
@@ -115,7 +117,7 @@ def transition_matrix(
             lifted,
             _kind(tree),
             n_trees,
-            near if neighbors is None else given_near_field(lifted, neighbors, n_jobs),
+            n_neighbors if neighbors is None else given_near_field(lifted, neighbors, n_jobs),
             recall=recall,
             bandwidth=bandwidth,
             weights=weights,
@@ -123,7 +125,7 @@ def transition_matrix(
             n_jobs=n_jobs,
             progress=progress,
         )
-    return op if blocks is None else op.refine(blocks)
+    return op if n_blocks is None else op.refine(n_blocks)
 
 
 def _one_tree(lifted: Lifted, tree: str | Tree, **options: Any) -> Tree:
@@ -137,7 +139,7 @@ def _one_tree(lifted: Lifted, tree: str | Tree, **options: Any) -> Tree:
 def _kind(tree: str | Tree) -> str:
     if isinstance(tree, Tree):
         raise ValueError(
-            'tree needs "ward" or "anchor" when n_trees > 1, near > 0 or neighbors are given; got a bvdt.Tree'
+            'tree needs "ward" or "anchor" beside n_trees > 1, n_neighbors > 0 or neighbors; got a bvdt.Tree'
         )
     tree_builder(tree)
     return tree

@@ -32,8 +32,8 @@ class ForestOperator(WalkOperator):
     ----------
     members, trees : each tree's operator, all at one bandwidth (the first tree's), and the trees.
     weights : (n_trees,), sum 1; ``weighting`` is how they were asked for.
-    near : the near field, or None.
-    neighbors : (indices, divergences), both (N, near): approximate nearest centres; None without ``near``.
+    near_field : the near field, or None.
+    neighbors : (indices, divergences), both (N, k): approximate nearest centers; None without a near field.
         The divergences of dense points are found anew each time.
     lower_bound : the same mean of the members' bounds (and the near rows'); by convexity a bound for Q.
     seed, kind : tree t is the ``kind`` tree of seed (seed, t), so that ``add_trees`` goes on where it ended.
@@ -42,7 +42,7 @@ class ForestOperator(WalkOperator):
     --------
     >>> import bvdt
     >>> X = [[0.0], [1.0], [3.0], [4.5]]
-    >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, n_trees=2, near=1, random_state=0)
+    >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, n_trees=2, n_neighbors=1)
     >>> op.n_trees, op.weights
     (2, array([0.5, 0.5]))
     >>> op.neighbors[0].ravel()
@@ -54,7 +54,7 @@ class ForestOperator(WalkOperator):
         members: Sequence[TransitionOperator],
         *,
         weights: str | ArrayLike = "uniform",
-        near: NearField | None = None,
+        near_field: NearField | None = None,
         seed: int = 0,
         kind: str = "ward",
     ) -> None:
@@ -63,7 +63,7 @@ class ForestOperator(WalkOperator):
         self._members = tuple(members)
         self.weighting = weights
         self.weights = resolve_weights(weights, self._members)
-        self.near, self.seed, self.kind = near, seed, kind
+        self.near_field, self.seed, self.kind = near_field, seed, kind
         self.tree, self.lifted, self.n_jobs = first.tree, first.lifted, first.n_jobs
         self.bandwidth = first.bandwidth
         self._cache: dict[str, object] = {}
@@ -71,7 +71,7 @@ class ForestOperator(WalkOperator):
     @cached_property
     def lower_bound(self) -> float:  # type: ignore[override]  # asked for by few, so found when it is
         bounds = [member.lower_bound for member in self._members]
-        return float(self.weights @ bounds) if self.near is None else float(self.row_values().sum())
+        return float(self.weights @ bounds) if self.near_field is None else float(self.row_values().sum())
 
     @property
     def members(self) -> tuple[TransitionOperator, ...]:  # type: ignore[override]
@@ -91,11 +91,11 @@ class ForestOperator(WalkOperator):
 
     @property
     def neighbors(self) -> tuple[Int, Float] | None:
-        return None if self.near is None else (self.near.indices, self.near.divergences)
+        return None if self.near_field is None else (self.near_field.indices, self.near_field.divergences)
 
     @property
     def _built_index(self) -> NeighborIndex | None:
-        return None if self.near is None else self.near.index
+        return None if self.near_field is None else self.near_field.index
 
     # -- entries ------------------------------------------------------------------------------------------
 
@@ -103,10 +103,10 @@ class ForestOperator(WalkOperator):
         """Row i of Q, dense."""
         i = self._checked_row(i)
         row = sum(weight * member.row(i) for weight, member in zip(self.weights, self._members, strict=True))
-        if self.near is None:
+        if self.near_field is None:
             return np.asarray(row)
-        row *= self.near.far_share[i]
-        columns, entries = self.near.row(i)
+        row *= self.near_field.far_share[i]
+        columns, entries = self.near_field.row(i)
         row[columns] += entries
         return np.asarray(row)
 
@@ -115,10 +115,10 @@ class ForestOperator(WalkOperator):
         values: Float = sum(
             weight * member.row_values() for weight, member in zip(self.weights, self._members, strict=True)
         )
-        if self.near is None:
+        if self.near_field is None:
             return values
-        far = self.near.far_share
-        return np.asarray(far * values + (1 - far) * self.near.row_values(self.bandwidth, self.n_jobs))
+        far = self.near_field.far_share
+        return np.asarray(far * values + (1 - far) * self.near_field.row_values(self.bandwidth, self.n_jobs))
 
     # -- new operators ------------------------------------------------------------------------------------
 
@@ -142,38 +142,40 @@ class ForestOperator(WalkOperator):
         grown = [self._grow(_rng(seed, number), progress) for number in numbers]
         weights = self.weighting if isinstance(self.weighting, str) else "uniform"
         return ForestOperator(
-            (*self._members, *grown), weights=weights, near=self.near, seed=seed, kind=self.kind
+            (*self._members, *grown), weights=weights, near_field=self.near_field, seed=seed, kind=self.kind
         )
 
     def _grow(self, rng: np.random.Generator, progress: Progress) -> TransitionOperator:
         options: dict[str, Any] = {}
         if self.kind == "ward":
-            options |= varied(self.lifted.n_points, rng) | _known(self.near)
+            options |= varied(self.lifted.n_points, rng) | _known(self.near_field)
         options |= {"random_state": rng, "n_jobs": self.n_jobs, "progress": progress}
         tree = BUILDERS[self.kind](self.lifted, **options)
         return TransitionOperator(
             self.lifted, tree, bandwidth=self.bandwidth, dtype=self.dtype, n_jobs=self.n_jobs
         )
 
-    def refine(self, blocks: int) -> ForestOperator:
+    def refine(self, n_blocks: int) -> ForestOperator:
         """A forest with that many blocks in all, spread evenly over the members."""
         least = self.n_trees * max(member.n_blocks for member in self._members)
-        if checked_integer(blocks, "blocks", least) == self.n_blocks:
+        if checked_integer(n_blocks, "n_blocks", least) == self.n_blocks:
             return self
-        shares = [len(part) for part in np.array_split(np.empty(blocks, bool), self.n_trees)]
+        shares = [len(part) for part in np.array_split(np.empty(n_blocks, bool), self.n_trees)]
         members = [member.refine(share) for member, share in zip(self._members, shares, strict=True)]
-        return ForestOperator(members, weights=self.weighting, near=self.near, seed=self.seed, kind=self.kind)
+        return ForestOperator(
+            members, weights=self.weighting, near_field=self.near_field, seed=self.seed, kind=self.kind
+        )
 
     def __repr__(self) -> str:
-        near = [] if self.near is None else [f"near={self.near.k}"]
-        return self._describe("ForestOperator", f"n_trees={self.n_trees}", *near)
+        near_field = [] if self.near_field is None else [f"n_neighbors={self.near_field.k}"]
+        return self._describe("ForestOperator", f"n_trees={self.n_trees}", *near_field)
 
 
 def grow_forest(
     lifted: Lifted,
     kind: str,
     n_trees: int,
-    near: int | NearField,
+    near_field: int | NearField,
     *,
     recall: float | None,
     bandwidth: float | str,
@@ -184,18 +186,18 @@ def grow_forest(
 ) -> ForestOperator:
     """A forest of ``n_trees`` trees from one lifted copy; the bandwidth is resolved on the first tree."""
     seed = seed_from(random_state)
-    if isinstance(near, NearField):
-        field: NearField | None = near
+    if isinstance(near_field, NearField):
+        field: NearField | None = near_field
     else:
-        field = _near_field(lifted, near, seed, n_jobs, progress, recall) if near else None
+        field = _near_field(lifted, near_field, seed, n_jobs, progress, recall) if near_field else None
     known = _known(field) if kind == "ward" else {}
     tree = BUILDERS[kind](lifted, random_state=_rng(seed, 0), n_jobs=n_jobs, progress=progress, **known)
     first = TransitionOperator(lifted, tree, bandwidth=bandwidth, n_jobs=n_jobs)
-    one = ForestOperator((first,), near=field, seed=seed, kind=kind)
+    one = ForestOperator((first,), near_field=field, seed=seed, kind=kind)
     forest = one.add_trees(n_trees - 1, progress=progress)
     if isinstance(weights, str) and weights == "uniform":
         return forest
-    return ForestOperator(forest.members, weights=weights, near=field, seed=seed, kind=kind)
+    return ForestOperator(forest.members, weights=weights, near_field=field, seed=seed, kind=kind)
 
 
 def _near_field(

@@ -1,12 +1,12 @@
-"""The near field (theory: Near and far field): each row's k nearest centres exactly, beside tied blocks.
+"""The near field (theory: Near and far field): each row's k nearest centers exactly, beside tied blocks.
 
-    Q_i = λ_i·S_i + (1 − λ_i)·T_i,      S_ij ∝ exp(−d_ij / β_i) over the k nearest centres j of i
+    Q_i = λ_i·S_i + (1 − λ_i)·T_i,      S_ij ∝ exp(−d_ij / β_i) over the k nearest centers j of i
 
-with T_i the row of the tree or forest. β_i = d_ik/3, a third of the divergence of the k-th centre, is the
+with T_i the row of the tree or forest. β_i = d_ik/3, a third of the divergence of the k-th center, is the
 row's own bandwidth: weights fall by at most e³ over the list, whatever the units and wherever the point lies,
-as in a nearest-neighbour graph. λ_i = 0.95, or 0 for a point without a neighbour. Measured: docs/forest.md.
+as in a nearest-neighbor graph. λ_i = 0.95, or 0 for a point without a neighbor. Measured: docs/forest.md.
 λ_i and β_i do not follow the walk's bandwidth: softmax weights at a narrow one label worse.
-The centres are found by :mod:`bvdt.neighbors`.
+The centers are found by :mod:`bvdt.neighbors`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def near_weights(divergences: Float) -> Float:  # (m, k) -> (m, k)
     """S_ij ∝ exp(−d_ij/β_i), β_i a third of the row's largest divergence; +∞ has weight 0."""
     found = divergences < np.inf
     last = np.max(divergences, axis=1, initial=0.0, where=found, keepdims=True)
-    scale = np.where(last > 0, last / FALL, 1.0)  # all centres at 0: equal weights
+    scale = np.where(last > 0, last / FALL, 1.0)  # all centers at 0: equal weights
     weight = np.where(found, np.exp(-divergences / scale), 0.0)
     return np.asarray(weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300))
 
@@ -65,7 +65,7 @@ def whole_weights(
 
 @dataclass(frozen=True, eq=False)
 class NearField:
-    """The k nearest centres of every point, ascending; −1 and +∞ where fewer were found.
+    """The k nearest centers of every point, ascending; −1 and +∞ where fewer were found.
 
     Many dense points' divergences are not held: they are twice the indices' memory, and soon found again.
     """
@@ -99,8 +99,8 @@ class NearField:
         progress: Progress = False,
         recall: float | None = None,
     ) -> NearField:
-        """That of the k nearest centres of every point."""
-        k = checked_integer(k, "near", 1, lifted.n_points - 1)
+        """That of the k nearest centers of every point."""
+        k = checked_integer(k, "n_neighbors", 1, lifted.n_points - 1)
         index: NeighborIndex | None
         index, lists, reached = neighbor_graph(lifted, k, rng, n_jobs, progress, recall)
         return cls._held(lifted, *lists, reached, index if index.serves_new_points else None)
@@ -133,7 +133,7 @@ class NearField:
 
     @property
     def divergences(self) -> Float:  # (N, k)
-        """Of the centres from their points."""
+        """Of the centers from their points."""
         if self.given is not None:
             return self.given
         points = np.arange(self.n_points)
@@ -146,8 +146,8 @@ class NearField:
         assert self.lifted is not None
         listed = self.indices[points]
         missing = listed < 0
-        row, centre = np.repeat(points.astype(np.int32), self.k), np.where(missing, 0, listed).ravel()
-        d = pair_divergences(self.lifted, self.lifted, row, centre, n_jobs).reshape(listed.shape)
+        row, center = np.repeat(points.astype(np.int32), self.k), np.where(missing, 0, listed).ravel()
+        d = pair_divergences(self.lifted, self.lifted, row, center, n_jobs).reshape(listed.shape)
         d[missing | np.isnan(d)] = np.inf  # not a number: of points near the largest, as in the search
         return d
 
@@ -156,7 +156,7 @@ class NearField:
     ) -> tuple[Int, RowSums]:  # (N, k), (N,) ×2
         """λ·S in ``UNIT``s, 0 where the list is shorter; rows sum to λ exactly. And the rows' sums.
 
-        ``order``: in which rows are worked on; a tree's reads each centre from cache.
+        ``order``: in which rows are worked on; a tree's reads each center from cache.
         """
         weight, sums = np.empty((self.n_points, self.k), np.int32), RowSums(*np.empty((2, self.n_points)))
         order = np.arange(self.n_points, dtype=np.int32) if order is None else order
@@ -173,13 +173,13 @@ class NearField:
         return listed[listed >= 0], UNIT * weight[listed >= 0]
 
     def row_values(self, bandwidth: float, n_jobs: int | None = None) -> Float:  # (N,)
-        """−Σ_j S_ij·(d_ij/β + log S_ij): what S_i alone gives of the row's bound; 0 without a neighbour."""
+        """−Σ_j S_ij·(d_ij/β + log S_ij): what S_i alone gives of the row's bound; 0 without a neighbor."""
         _, sums = self.whole_weights(n_jobs)
         return np.asarray(-(sums.cost / bandwidth + sums.logs))
 
     @cached_property
     def far_share(self) -> Float:  # (N,)
-        """1 − λ_i; one number for all, where all points have a neighbour."""
+        """1 − λ_i; one number for all, where all points have a neighbor."""
         far = 1.0 - self._units * UNIT
         found = self.indices[:, 0] >= 0
         return np.broadcast_to(far, self.n_points) if found.all() else np.where(found, far, 1.0)

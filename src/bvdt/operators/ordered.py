@@ -32,14 +32,14 @@ class OrderedWalk(RealOperator):
 
     def __init__(
         self,
-        near: NearField | None,
+        near_field: NearField | None,
         trees: Sequence[TreeProduct],
         weights: Float,  # (n_trees,)
         order: Int,  # (N,) point at each place of the first tree
         n_jobs: int | None,
     ) -> None:
         super().__init__(np.dtype(np.float64), (len(order), len(order)))
-        self._near, self.order, self.n_jobs = near, order, n_jobs
+        self._near, self.order, self.n_jobs = near_field, order, n_jobs
         place = np.empty_like(order)
         place[order] = np.arange(len(order), dtype=order.dtype)
         fused = isinstance(trees[0], CoarsestProduct)  # whose rows are in the order already

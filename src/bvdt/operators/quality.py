@@ -52,7 +52,7 @@ class Quality(dict[str, Any]):
 def quality(op: WalkOperator, n_rows: int = 256, random_state: Any = None) -> Quality:
     """Figures on ``n_rows`` sampled rows; with n_rows ≥ N on all rows, exactly.
 
-    Rows are drawn one from each of ``n_rows`` groups of neighbours in the order of their own share of the
+    Rows are drawn one from each of ``n_rows`` groups of neighbors in the order of their own share of the
     bound, which is known for all rows, while the interval is that of a simple random sample (Student's t,
     corrected for the finite number of rows): it holds the true mean in at least 95 % of cases.
     """

@@ -162,9 +162,9 @@ class TransitionOperator(WalkOperator):
         constant = bound_constant(self.lifted, self.bandwidth)
         return None if constant is None else constant + self.lower_bound
 
-    def refine(self, blocks: int) -> TransitionOperator:
+    def refine(self, n_blocks: int) -> TransitionOperator:
         """An operator with exactly that many blocks, split where the bound gains (theory: Refinement)."""
-        if blocks == self.n_blocks:
+        if n_blocks == self.n_blocks:
             return self
         finer = refined_blocks(
             self.lifted,
@@ -172,7 +172,7 @@ class TransitionOperator(WalkOperator):
             self.partition,
             self.mean_divergence,
             self.bandwidth,
-            blocks,
+            n_blocks,
             self.n_jobs,
         )
         return self._with_blocks(*finer)

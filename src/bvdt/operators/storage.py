@@ -54,7 +54,7 @@ def operator_contents(op: WalkOperator) -> tuple[dict[str, Any], dict[str, Any]]
         weighting = op.weighting if isinstance(op.weighting, str) else None
         forest = {"n_trees": op.n_trees, "seed": op.seed, "kind": op.kind, "weighting": weighting}
         header |= {"version": 2, "forest": forest}
-        arrays |= {"weights": op.weights} | _near_arrays(op.near)
+        arrays |= {"weights": op.weights} | _near_arrays(op.near_field)
         for number, member in enumerate(op.members):
             arrays |= _tree_arrays(member, f"tree{number}_")
     else:
@@ -110,7 +110,7 @@ def operator_from(
         return ForestOperator(
             [_tree_from(header, arrays, prefix, lifted, n_jobs) for prefix in prefixes],
             weights=arrays["weights"] if forest["weighting"] is None else forest["weighting"],
-            near=_near_from(arrays, lifted.n_points, float(header["bandwidth"])),
+            near_field=_near_from(arrays, lifted.n_points, float(header["bandwidth"])),
             seed=forest["seed"],
             kind=forest["kind"],
         )
@@ -153,11 +153,11 @@ def _tree_from(
     )
 
 
-def _near_arrays(near: NearField | None) -> dict[str, Any]:
-    if near is None:
+def _near_arrays(near_field: NearField | None) -> dict[str, Any]:
+    if near_field is None:
         return {}
     names = ("indices", "divergences", "share")
-    return {f"near_{name}": np.asarray(getattr(near, name)) for name in names}
+    return {f"near_{name}": np.asarray(getattr(near_field, name)) for name in names}
 
 
 def _near_from(arrays: dict[str, Any], n_points: int, bandwidth: float) -> NearField | None:

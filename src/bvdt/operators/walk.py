@@ -65,7 +65,7 @@ class WalkOperator(RealOperator):
         """The same operator with results in float32 for float32 vectors."""
 
     @abstractmethod
-    def refine(self, blocks: int) -> WalkOperator:
+    def refine(self, n_blocks: int) -> WalkOperator:
         """An operator with exactly that many blocks, split where the bound gains (theory: Refinement)."""
 
     @abstractmethod
@@ -78,7 +78,7 @@ class WalkOperator(RealOperator):
     def inner(self) -> OrderedWalk:
         """The same walk with its points in the order of its first tree."""
         trees = [member.product for member in self.members]
-        make = lambda: OrderedWalk(self.near, trees, self.weights, self.tree.order, self.n_jobs)  # noqa: E731
+        make = lambda: OrderedWalk(self.near_field, trees, self.weights, self.tree.order, self.n_jobs)  # noqa: E731
         return self.cached("inner", make)
 
     def apply(self, V: Numbers, side: Side, out: Numbers | None = None) -> Numbers:
@@ -86,7 +86,7 @@ class WalkOperator(RealOperator):
 
     @property
     def links(self) -> csr_array | None:  # type: ignore[override]  # found when it is asked for
-        return None if self.near is None else self.near.symmetric
+        return None if self.near_field is None else self.near_field.symmetric
 
     def symmetrized(self) -> SymmetrizedOperator:
         """S = D^(−1/2)·(Q + Qᵀ)/2·D^(−1/2), for eigenvectors and for label spreading (Zhou et al. 2003)."""

@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML page about a labelling: how sure it is, the map, what to label next."""
+"""The report: one self-contained HTML page about a labeling: how sure it is, the map, what to label next."""
 
 from ..walks.layout import map_coordinates
 from .model import Report, ResultTable

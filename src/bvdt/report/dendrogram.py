@@ -37,14 +37,14 @@ def write_dendrogram(path: Path, branches: Sequence[Branch], title: str) -> None
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     x = [-float(np.log10(branch.documents)) for branch in branches]
-    colour = _colours(children)
+    color = _colors(children)
     end = max(x)
     for at, below in enumerate(children):
         for child in below:  # down, then right
             line = [x[at], x[at], x[child]], [height[at], height[child], height[child]]
-            axes.plot(*line, color=colour[child], linewidth=1.6, solid_joinstyle="round")
+            axes.plot(*line, color=color[child], linewidth=1.6, solid_joinstyle="round")
         if not below:
-            axes.plot([x[at], end], [height[at]] * 2, color=colour[at], linewidth=0.8, linestyle=":")
+            axes.plot([x[at], end], [height[at]] * 2, color=color[at], linewidth=0.8, linestyle=":")
             text = f"{branches[at].documents:,}  {_short(branches[at].text, _LEAF)}"
             axes.text(end, height[at], f"  {plain(text)}", va="center", fontsize=9, color="0.15")
         elif _worth_a_name(branches, at):
@@ -80,19 +80,19 @@ def _heights(children: Sequence[Sequence[int]]) -> list[float]:
     return height
 
 
-def _colours(children: Sequence[Sequence[int]]) -> list[str]:
-    """Grey at the top; each of the branches at the depth where there are about six has its own colour."""
+def _colors(children: Sequence[Sequence[int]]) -> list[str]:
+    """Grey at the top; each of the branches at the depth where there are about six has its own color."""
     level = [0]
     while len(level) < 6 and any(children[at] for at in level):
         level = [child for at in level for child in (children[at] or [at])]
-    colour = ["0.55"] * len(children)
+    color = ["0.55"] * len(children)
     for k, top in enumerate(level):
         below = [top]
         while below:
             at = below.pop()
-            colour[at] = LIGHT[k % len(LIGHT)]
+            color[at] = LIGHT[k % len(LIGHT)]
             below += children[at]
-    return colour
+    return color
 
 
 def _short(text: str, length: int) -> str:

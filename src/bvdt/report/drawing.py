@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..operators import TransitionOperator
-from .palette import N_CLASSES, colour
+from .palette import N_CLASSES, color
 
 WHOLE = 200  # points up to which every block is drawn; beyond, nodes of at least N/200 points
 MAX_BLOCKS = 4000  # rectangles in a page, the largest first
@@ -124,6 +124,6 @@ def _strip(op: TransitionOperator, marks: NDArray[np.generic]) -> str:
         mark = int(np.bincount(band, minlength=N_CLASSES + 1).argmax())
         strips.append(
             f'<rect x="{left:g}" y="{PAD + k * height:.5g}" width="{STRIP:g}" height="{height * 1.02:.5g}" '
-            f'fill="{colour(mark)}"/>'
+            f'fill="{color(mark)}"/>'
         )
     return '<g shape-rendering="crispEdges">' + "".join(strips) + "</g>"

@@ -29,7 +29,7 @@ def drawn_in(points: NDArray[np.float64]) -> NDArray[np.float64]:  # (N, d)
 
 
 def map_places(coordinates: NDArray[np.float64]) -> NDArray[np.uint16]:  # (N, 2)
-    """Places for map.js, 0…65535: both axes in one scale, the longer side filling it, the shorter centred."""
+    """Places for map.js, 0…65535: one scale for both axes; the shorter side is centered."""
     points = drawn_in(coordinates)
     low, high = points.min(axis=0), points.max(axis=0)
     side = max(float((high - low).max()), 1e-300)

@@ -1,8 +1,8 @@
-// A map of points on a canvas, for the report and for labelling: the nearest point is found through a grid; no library.
+// A map of points on a canvas, for the report and for labeling: the nearest point is found through a grid; no library.
 //
 // figure: holds the canvas, .tip and, if wanted, [data-zoom] and [data-mark] buttons.
 // points: n, xy (Uint16Array, two per point), marks (how many classes have a mark of their own; half as many
-//   colours, circles then squares), label (a number per point, or null) and given (0 or 1 per point).
+//   colors, circles then squares), label (a number per point, or null) and given (0 or 1 per point).
 // hooks: lines(i), the tip's lines as [class, text]; pick(i), a click or Enter on a point; lasso(list), points that
 //   were drawn around, offered only where it is there.
 // Returns relabel(), after label or given have changed; show(i); again(i), after its lines have changed;
@@ -13,7 +13,7 @@ function pointMap(figure, points, hooks) {
   const tip = figure.querySelector(".tip");
   // The points are painted on a sheet of their own; moving the mouse only lays it under the mark of one point.
   const sheet = document.createElement("canvas"), pen = sheet.getContext("2d"), front = canvas.getContext("2d");
-  const { n, xy, marks } = points, colours = marks / 2;
+  const { n, xy, marks } = points, colors = marks / 2;
   const markOf = (i) => points.label ? Math.min(points.label[i], marks) : 0;
 
   // Points by mark, the given ones apart: they are drawn last, with a rim.
@@ -68,7 +68,7 @@ function pointMap(figure, points, hooks) {
   const value = (name) => style.getPropertyValue((printing ? "--print-" : "--") + name).trim();
   const palette = () => {
     const list = [];
-    for (let k = 0; k < marks; k++) list.push(value("c" + k % colours));
+    for (let k = 0; k < marks; k++) list.push(value("c" + k % colors));
     return list.concat(value("other"));
   };
   const radius = () => Math.max(1.1, Math.min(5, 150 / Math.sqrt(n))) * Math.pow(zoom, 0.35);
@@ -76,7 +76,7 @@ function pointMap(figure, points, hooks) {
   function trace(i, mark, r) {
     const x = screenX(i), y = screenY(i);
     if (x < -r || y < -r || x > width + r || y > height + r) return;
-    if ((mark >= colours && mark < marks) || r < 1.4) pen.rect(x - 0.88 * r, y - 0.88 * r, 1.76 * r, 1.76 * r);
+    if ((mark >= colors && mark < marks) || r < 1.4) pen.rect(x - 0.88 * r, y - 0.88 * r, 1.76 * r, 1.76 * r);
     else { pen.moveTo(x + r, y); pen.arc(x, y, r, 0, 6.2832); }
   }
   let waiting = 0, stale = true;
@@ -113,14 +113,14 @@ function pointMap(figure, points, hooks) {
   }
   function repaint() { stale = true; paint(); }
   function paintSheet() {
-    const ratio = window.devicePixelRatio || 1, colour = palette(), r = radius();
+    const ratio = window.devicePixelRatio || 1, color = palette(), r = radius();
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
     const visible = (mark) => only < 0 || only === mark;
     for (const pass of [false, true]) for (let m = 0; m <= marks; m++) {
       if (visible(m) !== pass || !groups[m].length) continue;
       pen.globalAlpha = pass ? 0.8 : 0.07;
-      pen.fillStyle = colour[m];
+      pen.fillStyle = color[m];
       // Short paths: one path of many thousand parts is slow, and overlapping parts must add up.
       for (let at = 0; at < groups[m].length; at += 50) {
         pen.beginPath();
@@ -133,7 +133,7 @@ function pointMap(figure, points, hooks) {
     for (const i of rimmed) {
       const m = markOf(i);
       pen.globalAlpha = visible(m) ? 1 : 0.07;
-      pen.fillStyle = colour[m];
+      pen.fillStyle = color[m];
       pen.beginPath();
       trace(i, m, r * 1.35 + 0.6);
       pen.fill();

@@ -130,7 +130,7 @@ def partition_section(report: Report) -> str:
         )
     if len(report.operator.members) > 1:
         sentences.append(f"It is the first of {len(report.operator.members)} trees that are averaged.")
-    if getattr(report.operator, "near", None) is not None:
+    if getattr(report.operator, "near_field", None) is not None:
         sentences.append("Each row's nearest points have probabilities of their own on top, not drawn.")
     if marks is not None:
         sentences.append("The strip between tree and matrix shows the labels.")
@@ -147,7 +147,7 @@ def _policy(script: str) -> str:
 
 
 def style() -> str:
-    """The style sheet, with the classes' colours."""
+    """The style sheet, with the classes' colors."""
     printed = css_variables(LIGHT, "#8a93a1").replace("--", "--print-") + "--print-ink:#1b1f26;"
     sheet = resource("page.css").replace("PALETTE_LIGHT", css_variables(LIGHT, "#8a93a1"))
     return sheet.replace("PALETTE_DARK", css_variables(DARK, "#7c8696")).replace("PALETTE_PRINT", printed)

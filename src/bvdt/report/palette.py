@@ -1,7 +1,7 @@
-"""Colours and marks of the classes: ten colours, on circles for the first ten classes, squares for the rest.
+"""Colors and marks of the classes: ten colors, on circles for the first ten classes, squares for the rest.
 
-The colours maximise the smallest distance in OKLab between any two as seen by readers with normal sight and
-by those without red, green or blue cones (Machado et al. 2009), among colours that stand out from the page:
+The colors maximise the smallest distance in OKLab between any two as seen by readers with normal sight and
+by those without red, green or blue cones (Machado et al. 2009), among colors that stand out from the page:
 one set for a white page and one for a dark one. tests/report/test_palette.py measures both.
 """
 
@@ -19,17 +19,17 @@ N_CLASSES = 2 * len(LIGHT)  # the rest of the classes share the last mark, "othe
 SHAPES = ('<circle cx="6" cy="6" r="5"/>', '<rect x="1.5" y="1.5" width="9" height="9"/>')
 
 
-def css_variables(colours: tuple[str, ...], other: str) -> str:
+def css_variables(colors: tuple[str, ...], other: str) -> str:
     """--c0 … --c9 and --other, for the style sheet."""
-    return "".join(f"--c{k}:{colour};" for k, colour in enumerate(colours)) + f"--other:{other};"
+    return "".join(f"--c{k}:{color};" for k, color in enumerate(colors)) + f"--other:{other};"
 
 
-def colour(mark: int) -> str:
-    """The style sheet's name for a mark's colour."""
+def color(mark: int) -> str:
+    """The style sheet's name for a mark's color."""
     return f"var(--c{mark % len(LIGHT)})" if mark < N_CLASSES else "var(--other)"
 
 
 def swatch(mark: int) -> str:
     """A small picture of a class's mark."""
     shape = SHAPES[mark // len(LIGHT)] if mark < N_CLASSES else SHAPES[0]
-    return f'<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true" fill="{colour(mark)}">{shape}</svg>'
+    return f'<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true" fill="{color(mark)}">{shape}</svg>'

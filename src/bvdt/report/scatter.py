@@ -1,4 +1,4 @@
-"""A picture of labelled points, through matplotlib, which is an extra."""
+"""A picture of labeled points, through matplotlib, which is an extra."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SUFFIXES = (".png", ".svg", ".pdf")
-UNLABELLED = "not labelled"
+UNLABELED = "not labeled"
 GREY = "0.72"  # of further labels, and of none
 
 
@@ -38,7 +38,7 @@ def check_scatter(path: Path) -> None:
 def write_scatter(
     path: Path, coordinates: NDArray[np.float64], labels: Sequence[str] | None, title: str
 ) -> None:
-    """The first two coordinates; the ten most frequent labels in colour and named where they lie.
+    """The first two coordinates; the ten most frequent labels in color and named where they lie.
 
     Other labels, and points without one, are grey and behind. A few far points do not shrink the rest
     (``drawn_in``).
@@ -55,13 +55,13 @@ def write_scatter(
     points = drawn_in(np.column_stack([x, y]))
     size = float(np.clip(30_000 / max(len(x), 1), 1.5, 26.0))
     groups = _groups(labels, len(x))
-    for order, (name, colour, of) in enumerate(reversed(groups)):  # the most frequent on top, grey behind
-        alpha = 0.35 if colour == GREY else 0.75
+    for order, (name, color, of) in enumerate(reversed(groups)):  # the most frequent on top, grey behind
+        alpha = 0.35 if color == GREY else 0.75
         axes.scatter(
             points[of, 0],
             points[of, 1],
             s=size,
-            c=colour,
+            c=color,
             label=name,
             linewidths=0,
             alpha=alpha,
@@ -90,14 +90,14 @@ def write_scatter(
 def _name_groups(
     axes: Axes, points: NDArray[np.float64], groups: list[tuple[str, str, NDArray[np.intp]]]
 ) -> None:
-    """Each coloured group's name at the medoid of its points, moved apart from names that stand there."""
+    """Each colored group's name at the medoid of its points, moved apart from names that stand there."""
     from matplotlib import patheffects
 
     low, high = points.min(axis=0), points.max(axis=0)
     step = 0.045 * float(high[1] - low[1])
     placed: list[NDArray[np.float64]] = []
-    for name, colour, of in groups:
-        if colour == GREY or not len(of):
+    for name, color, of in groups:
+        if color == GREY or not len(of):
             continue
         middle = np.median(points[of], axis=0)
         place = points[of][np.argmin(((points[of] - middle) ** 2).sum(axis=1))].copy()
@@ -109,7 +109,7 @@ def _name_groups(
             place[0],
             place[1],
             name,
-            color=colour,
+            color=color,
             fontsize=10,
             weight="bold",
             ha="center",
@@ -120,19 +120,19 @@ def _name_groups(
 
 
 def _groups(labels: Sequence[str] | None, n_points: int) -> list[tuple[str, str, NDArray[np.intp]]]:
-    """Name, colour and points of each label, the most frequent first; others and unlabelled last, grey."""
+    """Name, color and points of each label, the most frequent first; others and unlabeled last, grey."""
     if labels is None:
         return [("", LIGHT[0], np.arange(n_points))]
-    counts = Counter(label for label in labels if label != UNLABELLED).most_common()
+    counts = Counter(label for label in labels if label != UNLABELED).most_common()
     place = {name: k for k, (name, _) in enumerate(counts[: len(LIGHT)])}
-    code = np.array([place.get(label, -2 if label == UNLABELLED else -1) for label in labels])
+    code = np.array([place.get(label, -2 if label == UNLABELED else -1) for label in labels])
     groups: list[tuple[str, str, NDArray[np.intp]]] = [
         (_legible(name), LIGHT[k], np.flatnonzero(code == k)) for name, k in place.items()
     ]
     if len(counts) > len(LIGHT):
         groups.append((f"{len(counts) - len(LIGHT)} others", GREY, np.flatnonzero(code == -1)))
     if (code == -2).any():
-        groups.append((UNLABELLED, GREY, np.flatnonzero(code == -2)))
+        groups.append((UNLABELED, GREY, np.flatnonzero(code == -2)))
     return groups
 
 

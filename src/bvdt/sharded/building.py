@@ -77,7 +77,7 @@ def build_shards(
     divergence: str | BregmanDivergence,
     *,
     smoothing: float | str | ArrayLike = "auto",
-    near: int = 0,
+    n_neighbors: int = 0,
     shard_points: int | None = None,
     random_state: Any = None,
 ) -> Shards:
@@ -85,7 +85,7 @@ def build_shards(
     rng = generator(random_state)
     found = survey(executor, slabs, lengths, get(divergence), smoothing, rng)
     most, usual = sizes(found.n_points, found.width, found.lifting.sparse, shard_points)
-    need = shard_bytes(found.n_points, usual, found.width, found.lifting.sparse, near)
+    need = shard_bytes(found.n_points, usual, found.width, found.lifting.sparse, n_neighbors)
     remedy = "shard_points= makes shards smaller"
     executor.expect(max(need, slab_bytes(lengths, found.width)), "a shard", remedy)
     sample = found.lifting.transform(found.sample)

@@ -21,42 +21,42 @@ from .symmetrized import Symmetrized, View
 
 
 def propagate(
-    op: ShardedOperator, Y0: Columns, alpha: float = 0.01, n_iter: int = 300, tol: float = 0.0
+    op: ShardedOperator, Y0: Columns, alpha: float = 0.01, max_iter: int = 300, tol: float = 0.0
 ) -> Columns:
-    """Label propagation, Eq. (29): y ← α·Q·y + (1 − α)·y⁰, ``n_iter`` times; as ``bvdt.propagate_labels``."""
-    _check(alpha, n_iter)
+    """Label propagation, Eq. (29): y ← α·Q·y + (1 − α)·y⁰, as ``bvdt.propagate_labels``."""
+    _check(alpha, max_iter)
     columns = ShardedSpreading(View(op), Y0, alpha, first=1.0, entry_tol=tol)
-    for _ in range(n_iter):
+    for _ in range(max_iter):
         columns.step(1.0)
         if not columns.changed:
             return columns.scores()
     if tol > 0:
-        warn_unconverged("propagate_labels", n_iter, tol)
+        warn_unconverged("propagate_labels", max_iter, tol)
     return columns.scores()
 
 
 def walk_scores(
-    op: ShardedOperator, Y0: Columns, alpha: float, n_iter: int, tol: float
+    op: ShardedOperator, Y0: Columns, alpha: float, max_iter: int, tol: float
 ) -> tuple[Columns, int]:  # scores, products
-    """The same until no column changes by more than ``tol`` of its sum; as ``label_scores(mode="walk")``."""
-    _check(alpha, n_iter)
+    """Until no column changes by more than ``tol`` of its sum; as ``label_scores(method="walk")``."""
+    _check(alpha, max_iter)
     columns = ShardedSpreading(View(op), Y0, alpha, first=1.0)
-    if iterate(columns, n_iter, tol) == "stopped" and tol > 0:
-        warn_unconverged("label propagation", n_iter, tol)
+    if iterate(columns, max_iter, tol) == "stopped" and tol > 0:
+        warn_unconverged("label propagation", max_iter, tol)
     return columns.scores(), columns.products
 
 
 def spread_scores(
-    op: ShardedOperator, Y0: Columns, alpha: float, n_iter: int, tol: float
+    op: ShardedOperator, Y0: Columns, alpha: float, max_iter: int, tol: float
 ) -> tuple[Columns, int]:  # scores, products
-    """Label spreading on the symmetrised walk; as ``label_scores(mode="spread")``, by the same solver."""
-    _check(alpha, n_iter)
+    """Label spreading on the symmetrised walk; as ``label_scores(method="spread")``, by the same solver."""
+    _check(alpha, max_iter)
     if alpha >= 1 or not tol > 0:
         raise ValueError(f"spreading needs alpha below 1 and tol > 0; got {alpha} and {tol}")
     S = Symmetrized(op)
     columns = ShardedSpreading(S, Y0, alpha)
-    if spread(columns, n_iter, tol) == "stopped":
-        warn_unconverged("label propagation", n_iter, tol)
+    if spread(columns, max_iter, tol) == "stopped":
+        warn_unconverged("label propagation", max_iter, tol)
     return S.extended(columns.scores(), Y0, alpha), columns.products
 
 
@@ -89,11 +89,11 @@ def distributions(
     return P, Columns(best, 1, np.dtype(np.int32))
 
 
-def _check(alpha: float, n_iter: int) -> None:
+def _check(alpha: float, max_iter: int) -> None:
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha needs a value from 0 to 1; got {alpha}")
-    if n_iter < 0:
-        raise ValueError(f"n_iter needs a value ≥ 0; got {n_iter}")
+    if max_iter < 0:
+        raise ValueError(f"max_iter needs a value ≥ 0; got {max_iter}")
 
 
 # -- on shards ----------------------------------------------------------------------------------------------

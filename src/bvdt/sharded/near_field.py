@@ -1,4 +1,4 @@
-"""The near field over shards: each row's nearest centres among its own shard's points and those lent to it.
+"""The near field over shards: each row's nearest centers among its own shard's points and those lent to it.
 
 Lists are searched among a shard's points and the points of the regions nearest to its own, which other
 shards lend once. What the lists then hold of other shards' points is the shard's *halo*: a product needs
@@ -29,7 +29,7 @@ from .regions import RegionMeans
 from .shard import Grown, Home, Product, stacked
 from .sizing import Sized
 
-# Points that the regions nearest to a region hold, among which its points' neighbours are sought.
+# Points that the regions nearest to a region hold, among which its points' neighbors are sought.
 _REACH = 18_000
 
 
@@ -51,7 +51,7 @@ class Back(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Lists(Sized):
-    """A shard's neighbour lists: columns below n are its own points, others its loans', lender by lender."""
+    """A shard's neighbor lists: columns below n are its own points, others its loans', lender by lender."""
 
     index: Int  # (n, k), −1 for none
     divergence: Float  # (n, k)
@@ -81,7 +81,7 @@ class ShardedNearField:
 
 
 def find(shards: Shards, k: int) -> ShardedNearField:
-    """The near field of k centres per row."""
+    """The near field of k centers per row."""
     executor, n_shards = shards.executor, shards.layout.n_shards
     wanted = _wanted(shards)
     pairs = [(p, s) for p in range(n_shards) for s in sorted(wanted[p])]
@@ -97,7 +97,7 @@ def find(shards: Shards, k: int) -> ShardedNearField:
         lent[p].append(loan)
     each = shards.each
     given = (shards.points, lent, each(shards.lifted_by), each(k), each(executor.n_jobs))
-    searched = executor.map("nearest centres", search, *given)
+    searched = executor.map("nearest centers", search, *given)
     items = executor.unpack(searched, [1 + len(wanted[p]) for p in range(n_shards)])
     del lent, loans, searched
     back: list[dict[int, Reference]] = [{} for _ in range(n_shards)]  # per lender: what each borrower returns

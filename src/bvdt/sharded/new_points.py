@@ -26,7 +26,7 @@ from .near_field import regions_nearby
 from .regions import Regions
 from .sizing import Sized
 
-NEIGHBOURS = 15  # fitted points that a new point's classes are the mean of
+NEIGHBORS = 15  # fitted points that a new point's classes are the mean of
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ def piece_for(X: Any, looked: dict[int, Index], shard: int) -> Any:
 
 def nearest_there(X: Any, points: Any, lifting: Lifting) -> tuple[Index, Float]:  # (m, ≤ 15) ×2
     """A shard's points nearest to new ones, and the divergences from them; −1 and +∞ for none."""
-    k = min(NEIGHBOURS, points.shape[0])
+    k = min(NEIGHBORS, points.shape[0])
     index, divergence = NeighborIndex.build(lifting.transform(points)).search(lifting.transform(X), k)
     return index.astype(np.intp), divergence
 
@@ -126,9 +126,9 @@ def nearest_there(X: Any, points: Any, lifting: Lifting) -> tuple[Index, Float]:
 def weights_of(looked: dict[int, Index], found: list[tuple[Index, Float]]) -> dict[int, Float]:
     """For every shard the weights of what was found there; an equal point leaves none to others."""
     n = 1 + max((int(rows.max(initial=-1)) for rows in looked.values()), default=-1)
-    best = np.full((n, NEIGHBOURS), np.inf)
+    best = np.full((n, NEIGHBORS), np.inf)
     for rows, (_, divergence) in zip(looked.values(), found, strict=True):
-        best[rows] = np.sort(np.concatenate([best[rows], divergence], axis=1), axis=1)[:, :NEIGHBOURS]
+        best[rows] = np.sort(np.concatenate([best[rows], divergence], axis=1), axis=1)[:, :NEIGHBORS]
     last = np.max(best, axis=1, initial=0.0, where=best < np.inf, keepdims=True)
     equal = best[:, :1] == 0
     farthest = np.where(equal, 0.0, last)

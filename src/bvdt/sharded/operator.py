@@ -41,7 +41,7 @@ class ShardedOperator(RealOperator):
 
     rows_sum_to_one = True
 
-    def __init__(self, shards: Shards, bandwidth: float | str, near: int = 0) -> None:
+    def __init__(self, shards: Shards, bandwidth: float | str, n_neighbors: int = 0) -> None:
         n_points = shards.layout.n_points
         super().__init__(np.dtype(np.float64), (n_points, n_points))
         self.shards = shards
@@ -49,10 +49,10 @@ class ShardedOperator(RealOperator):
         self.bandwidth = resolve(shards, self.top, bandwidth)
         self.products, self.solution = solve_shards(shards, self.top, self.bandwidth)
         self.places = shards.executor.places(self.products)
-        near = checked_integer(near, "near", 0, n_points - 1)
-        self.near_field = near_field.find(shards, near) if near else None
+        n_neighbors = checked_integer(n_neighbors, "n_neighbors", 0, n_points - 1)
+        self.near_lists = near_field.find(shards, n_neighbors) if n_neighbors else None
         self.lower_bound = n_points * self.solution.log_value
-        if self.near_field is not None:
+        if self.near_lists is not None:
             self.lower_bound = self._bound_with_near()
 
     @property
@@ -79,8 +79,8 @@ class ShardedOperator(RealOperator):
 
     def sums(self, v: Columns, side: Side) -> Float:  # (P, k)
         """What the shards send up for a product: the columns' sums."""
-        if self.near_field is not None and side != "forward":
-            return np.stack(self.tell("product", near_field.far_sums, v.parts, self.near_field.matrices))
+        if self.near_lists is not None and side != "forward":
+            return np.stack(self.tell("product", near_field.far_sums, v.parts, self.near_lists.matrices))
         return np.stack(self.tell("product", shard.column_sums, v.parts))
 
     def tell(self, title: str, function: Any, *arguments: Sequence[Any]) -> list[Any]:
@@ -103,17 +103,17 @@ class ShardedOperator(RealOperator):
         above = self.solution.product(sums, side)
         each = self.shards.each
         shares, jobs = self.solution.shares.tolist(), each(self._executor.n_jobs)
-        if self.near_field is None:
+        if self.near_lists is None:
             arguments = (self.products, _taken(v, spent), shares, list(above), each(side), jobs)
             return Columns(self.map("product", shard.push_down, *arguments), v.width, v.dtype)
-        if side == "mean" and not self.near_field.even:
+        if side == "mean" and not self.near_lists.even:
             return self._mean_of_both(v)
-        halo = near_field.exchange(self._executor, self.near_field, self.places, near_field.send, v.parts)
+        halo = near_field.exchange(self._executor, self.near_lists, self.places, near_field.send, v.parts)
         with_halo = (
             self.products,
             _taken(v, spent),
             halo,
-            self.near_field.matrices,
+            self.near_lists.matrices,
             shares,
             list(above),
             each(side),
@@ -122,7 +122,7 @@ class ShardedOperator(RealOperator):
         return Columns(self.map("product", near_field.push_down, *with_halo), v.width, v.dtype)
 
     def _mean_of_both(self, v: Columns) -> Columns:
-        """Rows without neighbours have another share of the far field: the two products apart."""
+        """Rows without neighbors have another share of the far field: the two products apart."""
         forward, transpose = self.times(v, "forward"), self.times(v, "transpose")
         parts = self.map("product", near_field.mean, forward.parts, transpose.parts)
         return Columns(parts, v.width, v.dtype)
@@ -166,10 +166,10 @@ class ShardedOperator(RealOperator):
         """The same walk as an operator of this machine, if its points fit into the memory."""
         lifted = self._gathered_points()
         op = TransitionOperator(lifted, self.tree, bandwidth=self.bandwidth)
-        if self.near_field is None:
+        if self.near_lists is None:
             return op
-        field = near_field.gathered(self.shards, self.near_field)
-        return ForestOperator((op,), near=NearField(*field))
+        field = near_field.gathered(self.shards, self.near_lists)
+        return ForestOperator((op,), near_field=NearField(*field))
 
     def _gathered_points(self) -> Lifted:
         told = self.shards.summaries
@@ -181,14 +181,14 @@ class ShardedOperator(RealOperator):
         return self.shards.lifting.transform(X[place])
 
     def _bound_with_near(self) -> float:
-        assert self.near_field is not None
+        assert self.near_lists is not None
         each = self.shards.each
         above = self.solution.row_values(self.bandwidth).tolist()
         told = self._gather(
             near_field.bound,
             self.shards.grown,
             self.products,
-            self.near_field.matrices,
+            self.near_lists.matrices,
             self.solution.shares.tolist(),
             above,
             each(self.bandwidth),
@@ -197,7 +197,7 @@ class ShardedOperator(RealOperator):
         return float(sum(told))
 
     def __repr__(self) -> str:
-        near = "" if self.near_field is None else f", near={self.near_field.k}"
+        near = "" if self.near_lists is None else f", n_neighbors={self.near_lists.k}"
         kind, name = type(self).__name__, self.shards.lifting.divergence.name
         return (
             f"{kind}(n_points={self.shape[0]}, n_shards={self.n_shards}, n_blocks={self.n_blocks}"
@@ -222,7 +222,7 @@ def build_operator(
     *,
     bandwidth: float | str = "auto",
     smoothing: float | str | ArrayLike = "auto",
-    near: int = 0,
+    n_neighbors: int = 0,
     shard_points: int | None = None,
     random_state: Any = None,
     kind: type[ShardedOperator] = ShardedOperator,
@@ -234,8 +234,8 @@ def build_operator(
         lengths,
         divergence,
         smoothing=smoothing,
-        near=near,
+        n_neighbors=n_neighbors,
         shard_points=shard_points,
         random_state=random_state,
     )
-    return kind(shards, bandwidth, near)
+    return kind(shards, bandwidth, n_neighbors)

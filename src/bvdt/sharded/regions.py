@@ -2,7 +2,7 @@
 
 Every cut is a plane in lifted coordinates: with Δ = side 1 − side 0 of the sides' means a point goes to
 side 1 when ⟨x, Δh⟩ + ⟨h, Δx⟩ exceeds ⟨x̄_1, h̄_1⟩ − ⟨x̄_0, h̄_0⟩, as in Ward's chunking (theory: Ward
-trees). So a point takes about log₂(regions) inner products, whatever their number. Neighbouring regions are
+trees). So a point takes about log₂(regions) inner products, whatever their number. Neighboring regions are
 then grouped into shards by Ward's criterion.
 """
 
@@ -171,7 +171,7 @@ class Plan:
 
 
 def plan_shards(means: RegionMeans, counts: Long, shard_points: int) -> Plan:
-    """Groups of neighbouring regions with about ``shard_points`` points at most."""
+    """Groups of neighboring regions with about ``shard_points`` points at most."""
     filled = np.flatnonzero(counts)
     group = np.zeros(len(filled), np.int64)
     if len(filled) > 1:

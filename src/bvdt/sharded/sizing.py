@@ -14,7 +14,7 @@ _PER_REGION = 500  # points that a region has at least, in the mean
 # More would be fewer, each of which costs Dask two milliseconds or more per product.
 _SHARD_POINTS, _SPARSE_SHARD_POINTS, _SHARDS = 500_000, 60_000, 8
 _SHARD_BYTES = 2**30  # of a dense shard while it grows
-# But not so few that many points have neighbours in another shard: the bound per row of 20 Newsgroups is
+# But not so few that many points have neighbors in another shard: the bound per row of 20 Newsgroups is
 # 1.7 % below one machine's with 11 shards, of MNIST 0.7 % with 13.
 _LEAST = 4096
 _FULL = 1.25  # a shard may have so many times the points
@@ -48,14 +48,14 @@ def n_bytes(value: Any) -> int:
     return sys.getsizeof(value)
 
 
-def shard_bytes(n_points: int, shard_points: int, width: float, is_sparse: bool, near: int) -> float:
+def shard_bytes(n_points: int, shard_points: int, width: float, is_sparse: bool, n_neighbors: int) -> float:
     """What growing the largest shard takes: points of ``width`` stored numbers, tree, blocks, lists."""
     points = min(int(_FULL * shard_points), n_points)
-    return points * _point_bytes(width, is_sparse, near)
+    return points * _point_bytes(width, is_sparse, n_neighbors)
 
 
-def _point_bytes(width: float, is_sparse: bool, near: int) -> float:
-    return (20 if is_sparse else 8) * 3 * width + 200 + 2 * near * 12
+def _point_bytes(width: float, is_sparse: bool, n_neighbors: int) -> float:
+    return (20 if is_sparse else 8) * 3 * width + 200 + 2 * n_neighbors * 12
 
 
 def slab_bytes(lengths: Sequence[int], width: float) -> float:

@@ -3,7 +3,7 @@ sample.
 
 The facts are exactly those that ``bvdt.lifting.lift`` finds on an array: sums over slabs in their order,
 the same rows for the middle. Only what has no sum is taken from the sample, of up to ``SAMPLE`` rows: the
-covariance of ``mahalanobis`` and the columns of sparse data to be centred; and beyond ``SIZES`` rows, which
+covariance of ``mahalanobis`` and the columns of sparse data to be centered; and beyond ``SIZES`` rows, which
 of them are out of the ordinary.
 """
 

@@ -53,7 +53,7 @@ class View:
 
     def __init__(self, op: ShardedOperator) -> None:
         self.op = op
-        self.near: list[Reference] = op.shards.each(None) if op.near_field is None else op.near_field.matrices
+        self.near: list[Reference] = op.shards.each(None) if op.near_lists is None else op.near_lists.matrices
         self.own: list[Reference] = op.shards.each(Own(None, np.empty(0, np.intp)))
 
     def map(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Reference]:
@@ -62,9 +62,9 @@ class View:
     def held(self, V: Sequence[Reference]) -> list[list[Any]]:
         """Per shard, references to what ``descent`` reads there: also the halo of V."""
         op, halo = self.op, self.op.shards.each([])
-        if op.near_field is not None:
+        if op.near_lists is not None:
             executor = op.shards.executor
-            halo = near_field.exchange(executor, op.near_field, op.places, send_scaled, V, self.own)
+            halo = near_field.exchange(executor, op.near_lists, op.places, send_scaled, V, self.own)
         return [list(parts) for parts in zip(self.own, op.products, self.near, halo, strict=True)]
 
     def sent(self, reports: Sequence[Ascent]) -> list[Sent]:
@@ -85,7 +85,7 @@ class Symmetrized(View):
     def __init__(self, op: ShardedOperator) -> None:
         super().__init__(op)
         # Where rows have different shares of the far field, the mean is of two products.
-        self.sides = ("mean",) if op.near_field is None or op.near_field.even else ("forward", "transpose")
+        self.sides = ("mean",) if op.near_lists is None or op.near_lists.even else ("forward", "transpose")
         kept, self._rounds = _ones(op), 0
         degrees = op.times(kept, "mean")
         if any(op.tell("propagation", any_low, degrees.parts)):

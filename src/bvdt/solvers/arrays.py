@@ -128,7 +128,7 @@ def _recurrence(
 
 @dataclass(frozen=True, eq=False)
 class LabelRows:
-    """Y⁰ by its rows that are not 0, those of the labelled points."""
+    """Y⁰ by its rows that are not 0, those of the labeled points."""
 
     points: Index  # (m,)
     values: Numbers  # (m, k)

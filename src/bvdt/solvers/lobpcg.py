@@ -185,20 +185,20 @@ def _filtered(recur: Recurrence, R: Float, values: Float, edge: float, degree: i
     E_n = T_n(S)·X·T_n(Θ)⁻¹ − X obeys E_(n+1) = ρ_n·(2·S·E_n + 2·R) − ρ_n·ρ_(n−1)·E_(n−1) in units in which
     the interval is [−1, 1], with ρ_n = T_n(Θ)/T_(n+1)(Θ), and E_1 = ρ_0·R.
     """
-    centre, radius = (edge + _LOWEST) / 2, (edge - _LOWEST) / 2
-    theta = np.maximum((values - centre) / radius, 1.0)
+    center, radius = (edge + _LOWEST) / 2, (edge - _LOWEST) / 2
+    theta = np.maximum((values - center) / radius, 1.0)
     rho = np.empty((degree, len(theta)))
     rho[0] = 1.0 / theta
     for n in range(1, degree):
         rho[n] = 1.0 / (2 * theta - rho[n - 1])
-    return recur(None, R, _weights(2 * rho, np.vstack([0 * rho[:1], rho[1:] * rho[:-1]]), centre, radius))
+    return recur(None, R, _weights(2 * rho, np.vstack([0 * rho[:1], rho[1:] * rho[:-1]]), center, radius))
 
 
 def amplified(recur: Recurrence, X: Float) -> Float:  # (N, m)
     """T(S)·X, to begin with: what lies above 0.5 in the spectrum grows over all other."""
-    centre, radius = (_FIRST_EDGE + _LOWEST) / 2, (_FIRST_EDGE - _LOWEST) / 2
+    center, radius = (_FIRST_EDGE + _LOWEST) / 2, (_FIRST_EDGE - _LOWEST) / 2
     by = np.full((_FIRST_DEGREE, X.shape[1]), 2.0)
-    return recur(X, None, _weights(by, by / 2, centre, radius))
+    return recur(X, None, _weights(by, by / 2, center, radius))
 
 
 def recurrence(product: Product) -> Recurrence:
@@ -216,11 +216,11 @@ def recurrence(product: Product) -> Recurrence:
     return recur
 
 
-def _weights(by: Float, before: Float, centre: float, radius: float) -> Float:  # (n, m) ×2 -> (n, 3, m)
-    """Those of by·(S·Y + R)'s polynomial where [centre − radius, centre + radius] is [−1, 1]."""
+def _weights(by: Float, before: Float, center: float, radius: float) -> Float:  # (n, m) ×2 -> (n, 3, m)
+    """Those of by·(S·Y + R)'s polynomial where [center − radius, center + radius] is [−1, 1]."""
     by = by.copy()
     by[0] /= 2  # T_1 = x, and T_(n+1) = 2·x·T_n − T_(n−1)
-    return np.stack([by / radius, -by * centre / radius, -before], axis=1)
+    return np.stack([by / radius, -by * center / radius, -before], axis=1)
 
 
 def _descending(H: Float) -> tuple[Float, Float]:

@@ -3,7 +3,7 @@
 Ward's tree is shallow on ordinary data, but points whose distances grow geometrically make it a
 caterpillar. A heavy path (always into the larger child) with light subtrees t_1 … t_m hanging off it is a
 sequence; cut at its middle by weight, again and again, it becomes a tree of depth O(log) that keeps
-neighbours in the sequence near each other.
+neighbors in the sequence near each other.
 """
 
 from __future__ import annotations

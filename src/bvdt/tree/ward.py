@@ -2,7 +2,7 @@
 
 A round cuts the current clusters into chunks by top-down 2-means, agglomerates each chunk by Ward's
 criterion, and carries out the cheapest merges over all chunks. The next round cuts the merged clusters anew,
-so a point whose neighbours fell into another chunk waits, unmerged, for a round in which they do not. When
+so a point whose neighbors fell into another chunk waits, unmerged, for a round in which they do not. When
 one chunk is left, all its merges are carried out. Time O(N·chunk), memory O(N).
 
 The merging cost is |A||B|/(|A|+|B|)·⟨x̄_A − x̄_B, h̄_A − h̄_B⟩: Ward's for the symmetrised divergence. It needs
@@ -63,7 +63,7 @@ def ward_tree(
     progress
         Shows a bar of the merges carried out.
     nearest
-        Each point's nearest centres and their divergences, (N, k) both, ascending, if known exactly.
+        Each point's nearest centers and their divergences, (N, k) both, ascending, if known exactly.
         The tree is the same, found sooner; used for dense points and squared Euclidean distances only.
     """
     n_points = lifted.n_points

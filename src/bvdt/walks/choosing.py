@@ -27,8 +27,8 @@ def choose_alpha(
     op: Any,
     Y0: Float,
     *,
-    mode: str = "spread",
-    n_iter: int = 300,
+    method: str = "spread",
+    max_iter: int = 300,
     candidates: tuple[float, ...] = ALPHAS,
     random_state: Any = 0,
     folds: tuple[NDArray[np.intp], int] | None = None,
@@ -44,23 +44,23 @@ def choose_alpha(
 
     ``folds``: which labels are hidden together, and their number, as ``label_folds`` gives; drawn where None.
     """
-    labelled = np.flatnonzero(Y0.any(axis=1))
+    labeled = np.flatnonzero(Y0.any(axis=1))
     codes = np.full(len(Y0), -1, np.intp)
-    codes[labelled] = Y0[labelled].argmax(axis=1)
-    count = np.bincount(codes[labelled], minlength=Y0.shape[1])
+    codes[labeled] = Y0[labeled].argmax(axis=1)
+    count = np.bincount(codes[labeled], minlength=Y0.shape[1])
     if len(count) < 2 or count.min() < 2:
         return DEFAULT_ALPHA
     fold, n_folds = label_folds(codes, _FOLDS, random_state) if folds is None else folds
     Y = np.zeros((len(Y0), n_folds, Y0.shape[1]))
-    Y[labelled, fold[labelled]] = Y0[labelled]
-    S, F = (symmetrized(op) if mode == "spread" else None), None
+    Y[labeled, fold[labeled]] = Y0[labeled]
+    S, F = (symmetrized(op) if method == "spread" else None), None
     losses = []
     for alpha in candidates:
         if S is not None:
-            F, _ = solve_spread(S, Y.reshape(len(Y), -1), alpha, tol=_TOL, max_products=n_iter, start=F)
+            F, _ = solve_spread(S, Y.reshape(len(Y), -1), alpha, tol=_TOL, max_products=max_iter, start=F)
         else:
             F, _ = label_scores(
-                op, Y.reshape(len(Y), -1), mode=mode, alpha=alpha, n_iter=10 * n_iter, tol=_TOL
+                op, Y.reshape(len(Y), -1), method=method, alpha=alpha, max_iter=10 * max_iter, tol=_TOL
             )
         losses.append(_hidden_losses(np.asarray(F, float).reshape(Y.shape), Y0, codes, fold))
     return _best(candidates, np.array(losses))
@@ -74,13 +74,13 @@ def _hidden_losses(
     Scores at a large α are flat and at a small one sharp, whoever they are right about: without the power
     the sharp ones would win (10 % of BBC's labels: α = 0.5 and 0.943, where 0.9 has 0.964).
     """
-    labelled = np.flatnonzero(codes >= 0)
-    at = F[labelled]
-    others = np.maximum(at.sum(axis=1) - at[np.arange(len(at)), fold[labelled]], 0.0)
+    labeled = np.flatnonzero(codes >= 0)
+    at = F[labeled]
+    others = np.maximum(at.sum(axis=1) - at[np.arange(len(at)), fold[labeled]], 0.0)
     counts = Y0.sum(axis=0)
     P = class_distributions(others / np.sqrt(counts), counts / counts.sum())
     log_p = np.log(P + _FLOOR / P.shape[1])
-    given = log_p[np.arange(len(at)), codes[labelled]]
+    given = log_p[np.arange(len(at)), codes[labeled]]
     losses = [logsumexp(power * log_p, axis=1) - power * given for power in _POWERS]
     return np.asarray(min(losses, key=np.mean))
 

@@ -1,6 +1,6 @@
 """Class balance: a walk's scores are divided by the classes' label counts to a power γ, 0 to 1.
 
-Scores grow with the number of labels of a class, be the class large or only labelled more eagerly. γ = ½ is
+Scores grow with the number of labels of a class, be the class large or only labeled more eagerly. γ = ½ is
 better than 0 on random labels of even classes. Fully balanced scores (γ = 1) estimate the classes' shares of
 all points without the labels' frequencies: where the two are far apart, by their KL divergence, labels were
 not drawn at random and γ goes to 1 (random labels of even classes: 0.00 to 0.2 nats; 27 against 3 labels of
@@ -23,7 +23,7 @@ from .._support.columns import threads_for
 
 _POWERS = (0.5, 0.0, 1.0)  # that hidden labels choose from, the first among equals
 _UNEVEN = 0.01  # level of the test for classes of unequal size
-# Of the test for labels not drawn at random: low, as a class labelled five times as eagerly is far below
+# Of the test for labels not drawn at random: low, as a class labeled five times as eagerly is far below
 # it, and random labels mistaken for such cost half of the accuracy.
 _EAGER = 0.002
 
@@ -35,7 +35,7 @@ class HiddenLabels:
     codes: Index  # (n,)
     scores: Float  # (n, k)
     counts: Float  # (n, k) labels that the scores come from
-    others: Float  # (k,) how many unlabelled points balanced scores give each class, mean over the folds
+    others: Float  # (k,) how many unlabeled points balanced scores give each class, mean over the folds
     alone: Float  # (k,) labels that were never hidden, which count as predicted
 
     @classmethod
@@ -44,13 +44,13 @@ class HiddenLabels:
     ) -> HiddenLabels:  # (N, k) ×2, (k,) ×2, (N,) ×2
         """Scores of all labels less those of ``half``, all but fold 0, are those of fold 0: a walk is linear.
 
-        ``codes`` are −1 for unlabelled points, ``fold`` is 0, 1, or −1 for labels that are never hidden.
+        ``codes`` are −1 for unlabeled points, ``fold`` is 0, 1, or −1 for labels that are never hidden.
         """
         rest, rest_counts = np.maximum(scores - half, 0.0), counts - half_counts
-        unlabelled = codes < 0
+        unlabeled = codes < 0
         others = np.zeros(len(counts))
         for Z, seen in ((half, half_counts), (rest, rest_counts)):
-            reached = unlabelled & Z.any(axis=1)
+            reached = unlabeled & Z.any(axis=1)
             best = _balanced(Z[reached], seen).argmax(axis=1)
             others += np.bincount(best, minlength=len(counts)) / 2
         hidden = np.flatnonzero((codes >= 0) & (fold >= 0))
@@ -76,7 +76,7 @@ class HiddenLabels:
         return cls(codes, scores, counts, others, alone)
 
     def look_random(self, largest: int) -> bool:
-        """Whether the labelled points could have been drawn at random."""
+        """Whether the labeled points could have been drawn at random."""
         best = _balanced(self.scores, self.counts).argmax(axis=1)
         found = np.bincount(best, minlength=len(self.others)) + self.alone
         return labels_look_random(found, self.others, largest)
@@ -137,12 +137,12 @@ def uneven(counts: Float) -> bool:  # (k,)
 
 
 def labels_look_random(hidden: Float, others: Float, largest: int) -> bool:  # (k,) ×2
-    """Whether the labelled points could have been drawn at random, by what is predicted of them.
+    """Whether the labeled points could have been drawn at random, by what is predicted of them.
 
-    ``hidden`` counts the classes predicted for labelled points whose labels were hidden, ``others`` those of
-    unlabelled points by the same classifier. Points drawn at random are exchangeable with the others,
+    ``hidden`` counts the classes predicted for labeled points whose labels were hidden, ``others`` those of
+    unlabeled points by the same classifier. Points drawn at random are exchangeable with the others,
     whatever the classifier and however unequal the classes are (Lipton, Wang and Smola 2018); where the class
-    of most labels was labelled more eagerly than others, it is predicted more often for labelled points.
+    of most labels was labeled more eagerly than others, it is predicted more often for labeled points.
     """
     share = (others[largest] + 0.5) / (others.sum() + 1.0)
     return _at_least(float(hidden[largest]), float(hidden.sum()), float(share)) > _EAGER

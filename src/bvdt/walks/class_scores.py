@@ -29,15 +29,15 @@ def distribute(
     return scores, best
 
 
-def match_class_mass(P: Float, unlabelled: NDArray[np.bool_], prior: Float) -> Float:  # (N, k) -> (N, k)
+def match_class_mass(P: Float, unlabeled: NDArray[np.bool_], prior: Float) -> Float:  # (N, k) -> (N, k)
     """Class-mass normalisation (Zhu et al. 2003).
 
-    Weights the classes so that their mass over the unlabelled points has the shares of ``prior``; then every
+    Weights the classes so that their mass over the unlabeled points has the shares of ``prior``; then every
     row is scaled to sum to 1 again.
     """
-    mass = P[unlabelled].sum(axis=0)
+    mass = P[unlabeled].sum(axis=0)
     if not mass.all():
-        return P  # no unlabelled points, or a class that reaches none of them
+        return P  # no unlabeled points, or a class that reaches none of them
     return class_distributions(P * (prior * mass.sum() / mass), prior)
 
 

@@ -115,7 +115,7 @@ def walk_parts(S: SymmetrizedOperator) -> Index:  # (N,)
         return np.asarray(connected_components(op.graph, directed=False)[1], np.intp)
     if not op.members:
         return np.zeros(S.shape[0], np.intp)
-    part = np.arange(S.shape[0]) if op.near is None else op.near.parts(S.kept)
+    part = np.arange(S.shape[0]) if op.near_field is None else op.near_field.parts(S.kept)
     for member, share in zip(op.members, _far_shares(op), strict=True):
         if part.max() > 0:
             part = _joined(part, *_linked_in_tree(member, share, S.kept))
@@ -128,7 +128,7 @@ def walk_parts(S: SymmetrizedOperator) -> Index:  # (N,)
 
 def _far_shares(op: RealOperator) -> Float:  # (n_trees,)
     """What each tree's blocks count in the walk."""
-    return op.weights if op.near is None else float(op.near.far_share.min()) * op.weights
+    return op.weights if op.near_field is None else float(op.near_field.far_share.min()) * op.weights
 
 
 def _linked_in_tree(

@@ -19,7 +19,7 @@ def label_contributions(
     op: Any,
     points: Index,
     *,
-    mode: str = "spread",
+    method: str = "spread",
     alpha: float = 0.9,
     tol: float = 1e-8,
     max_products: int = 1000,
@@ -27,33 +27,33 @@ def label_contributions(
     """Rows ``points`` of (1 − α)·(I − α·M)⁻¹, as columns: entry (j, e) is what a label of weight 1 at j adds
     to point e.
 
-    M = op for mode "walk", whose transpose is stepped, and the symmetrised walk for "spread", which is
+    M = op for method "walk", whose transpose is stepped, and the symmetrised walk for "spread", which is
     solved.
     """
     M = as_square(op)
     unit = np.zeros((M.shape[0], len(points)))
     unit[points, np.arange(len(points))] = 1.0
-    if mode == "spread" and alpha < 1:
+    if method == "spread" and alpha < 1:
         S = symmetrized(M)
         unit, own = S.pulled_back(unit, alpha)
         F, _ = solve_spread(S, unit, alpha, tol=tol, max_products=max_products)
         return np.asarray(np.maximum(F, 0.0) + own)
-    if mode == "walk" and alpha < 1:
-        return label_scores(M.T, unit, mode="walk", alpha=alpha, tol=tol, n_iter=10 * max_products)[0]
+    if method == "walk" and alpha < 1:
+        return label_scores(M.T, unit, method="walk", alpha=alpha, tol=tol, max_iter=10 * max_products)[0]
     raise ValueError(
-        f'contributions need mode "walk" or "spread" and alpha below 1; got {mode!r} and {alpha}'
+        f'contributions need method "walk" or "spread" and alpha below 1; got {method!r} and {alpha}'
     )
 
 
 def largest_contributions(
     op: Any,
     classes: Index,
-    labelled: Index,
+    labeled: Index,
     codes: Index,
     weight: Float,
     *,
     n_kept: int = 3,
-    mode: str = "spread",
+    method: str = "spread",
     alpha: float = 0.9,
     advance: Callable[[int], None] = lambda _: None,
 ) -> tuple[Index, Float]:  # (N, n_kept) ×2
@@ -65,7 +65,7 @@ def largest_contributions(
     Parameters
     ----------
     classes : (N,) class of each point.
-    labelled, codes, weight : (n,) labelled points, their classes and weights > 0.
+    labeled, codes, weight : (n,) labeled points, their classes and weights > 0.
     advance : told how many labels were done.
 
     Returns
@@ -75,13 +75,13 @@ def largest_contributions(
     points = np.full((len(classes), n_kept), -1, np.intp)
     given, total = np.zeros((len(classes), n_kept)), np.zeros(len(classes))
     M = as_square(op)
-    for first in range(0, len(labelled), BATCH):
+    for first in range(0, len(labeled), BATCH):
         batch = slice(first, first + BATCH)
-        found = _given_by(M, labelled[batch], mode, alpha) * weight[batch]
+        found = _given_by(M, labeled[batch], method, alpha) * weight[batch]
         found[classes[:, None] != codes[batch]] = 0.0
         total += found.sum(axis=1)
         points, given = _largest(
-            np.hstack([points, np.broadcast_to(labelled[batch], found.shape)]),
+            np.hstack([points, np.broadcast_to(labeled[batch], found.shape)]),
             np.hstack([given, found]),
             n_kept,
         )
@@ -89,12 +89,12 @@ def largest_contributions(
     return np.where(given > 0, points, -1), given / np.where(total > 0, total, 1.0)[:, None]
 
 
-def _given_by(M: Any, labelled: Index, mode: str, alpha: float) -> Float:  # (N, n)
+def _given_by(M: Any, labeled: Index, method: str, alpha: float) -> Float:  # (N, n)
     """What a label of weight 1 at each of these points adds to every point."""
-    if mode != "spread":
-        return label_contributions(M.T, labelled, mode=mode, alpha=alpha)  # which takes the transpose
-    unit = np.zeros((M.shape[0], len(labelled)))
-    unit[labelled, np.arange(len(labelled))] = 1.0
+    if method != "spread":
+        return label_contributions(M.T, labeled, method=method, alpha=alpha)  # which takes the transpose
+    unit = np.zeros((M.shape[0], len(labeled)))
+    unit[labeled, np.arange(len(labeled))] = 1.0
     S = symmetrized(M)
     F, _ = solve_spread(S, unit, alpha, tol=1e-8, max_products=1000)
     return np.asarray(S.extended(np.maximum(F, 0.0), alpha, unit))

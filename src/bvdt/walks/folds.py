@@ -13,7 +13,7 @@ from .._support.running import generator
 def label_folds(
     codes: NDArray[np.intp], n_folds: int, random_state: Any = None
 ) -> tuple[NDArray[np.intp], int]:  # (N,), number
-    """Fold of each labelled point, −1 for points never hidden; every class is spread over the folds.
+    """Fold of each labeled point, −1 for points never hidden; every class is spread over the folds.
 
     Two labels of a class are in different folds, so that no fold hides a whole class; a class's only label
     is never hidden. Never more folds than labels.

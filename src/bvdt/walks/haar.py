@@ -37,7 +37,7 @@ class TreeLaplacian:
 
         ``kept`` (N,): of the walk on some points, in their numbers, whose tree lacks the others.
         """
-        if op.near is not None or len(op.members) != 1 or not op.members[0].partition.is_coarsest:
+        if op.near_field is not None or len(op.members) != 1 or not op.members[0].partition.is_coarsest:
             return None
         tree, q = op.members[0].tree, np.append(0.0, op.members[0].block_values)  # by node
         weight = (q[tree.left] + q[tree.right]) / 2  # −1, the last one, of a leaf: not used

@@ -73,7 +73,7 @@ def warn_of_distances(M: Any) -> None:
 def looks_like_graph(X: Any) -> str:
     """In words what tells that X, checked data of points, is a graph or distances; "" for nothing.
 
-    Symmetric with entries off the diagonal, or sparse with equally many in every row, as k nearest neighbours
+    Symmetric with entries off the diagonal, or sparse with equally many in every row, as k nearest neighbors
     are, and none or all of the diagonal: no data of points look like that.
     """
     n_points = X.shape[0]
@@ -88,7 +88,7 @@ def looks_like_graph(X: Any) -> str:
     entries, own = np.diff(sparse.csr_array(X).indptr), np.count_nonzero(X.diagonal())
     same = entries[0] > 1 and (entries == entries[0]).all() and own in (0, n_points)
     return (
-        f"square with {entries[0]} entries in every row, as graphs of nearest neighbours are" if same else ""
+        f"square with {entries[0]} entries in every row, as graphs of nearest neighbors are" if same else ""
     )
 
 
@@ -121,7 +121,7 @@ def check_finite(x: Numbers, name: str) -> None:
         raise ValueError(f"{name} needs finite values; {name}[{', '.join(map(str, at))}] = {x[at]}")
 
 
-def warn_unconverged(name: str, n_iter: int, tol: float) -> None:
+def warn_unconverged(name: str, max_iter: int, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning  # here, so that ``import bvdt`` stays light
 
-    warnings.warn(f"{name} did not reach tol={tol:g} in {n_iter} steps", ConvergenceWarning, stacklevel=3)
+    warnings.warn(f"{name} did not reach tol={tol:g} in {max_iter} steps", ConvergenceWarning, stacklevel=3)

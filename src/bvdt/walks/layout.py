@@ -1,6 +1,6 @@
 """A 2-D layout of the points for the map: t-SNE's forces on the links of the walk, O(N) per step.
 
-Every point is drawn to its neighbours in the (reversible) near field and pushed off by all others, with the
+Every point is drawn to its neighbors in the (reversible) near field and pushed off by all others, with the
 forces of t-SNE (van der Maaten and Hinton 2008); the pull is a little exaggerated to the end, which sets
 groups apart (Böhm, Berens and Kobak 2022). Few steps suffice, since the start is the walk's two leading
 eigenvectors: they keep a group in one piece. Their values are replaced by ranks, so that far outliers do not
@@ -45,7 +45,7 @@ class Phase:
 # Measured on images, texts and Gaussian groups: docs/benchmarks/maps.md. A rate of 4/pull in the second, as
 # is usual, flings groups that no link holds; twice the steps bring nothing.
 PHASES = (Phase(100, 12.0, 1 / 3, 0.5), Phase(200, 1.5, 1.0, 0.8))
-PLACING = Phase(50, 1.5, 0.3, 0.5)  # of new points, whose neighbours stand still
+PLACING = Phase(50, 1.5, 0.3, 0.5)  # of new points, whose neighbors stand still
 
 
 def map_coordinates(op: Any, *, random_state: Any = None) -> Float:  # (N, 2)
@@ -65,21 +65,21 @@ def map_coordinates(op: Any, *, random_state: Any = None) -> Float:  # (N, 2)
 
 
 def placed_among(
-    coordinates: Float, neighbours: NDArray[Any], weights: Float, n_jobs: int | None = None
+    coordinates: Float, neighbors: NDArray[Any], weights: Float, n_jobs: int | None = None
 ) -> Float:  # (N, 2), (n, k) ×2 -> (n, 2)
-    """Places of new points on a finished map: from one of their neighbours' on by the map's own forces.
+    """Places of new points on a finished map: from one of their neighbors' on by the map's own forces.
 
-    The start is the neighbour about which the others lie thickest; a mean would lie between two groups, in
-    neither of them. ``weights`` sum to 1 per row; −1 stands for no neighbour.
+    The start is the neighbor about which the others lie thickest; a mean would lie between two groups, in
+    neither of them. ``weights`` sum to 1 per row; −1 stands for no neighbor.
     """
-    found = neighbours >= 0
+    found = neighbors >= 0
     weights = np.where(found, weights, 0.0)
-    Y = _thickest(coordinates[np.maximum(neighbours, 0)], weights)
+    Y = _thickest(coordinates[np.maximum(neighbors, 0)], weights)
     if not len(Y):
         return Y
     first = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
-    shape = (len(neighbours), len(coordinates))
-    links = sparse.csr_array((weights[found], neighbours[found], first), shape=shape)
+    shape = (len(neighbors), len(coordinates))
+    links = sparse.csr_array((weights[found], neighbors[found], first), shape=shape)
     fitted = np.ascontiguousarray(coordinates, np.float32)
     moved = _laid_out(links, Y, (PLACING,), n_threads(n_jobs), fitted)
     return moved.astype(float)
@@ -127,15 +127,15 @@ def _threads(n_points: int, op: Any) -> int:
 
 def _linked(op: RealOperator, rng: np.random.Generator) -> RealOperator:
     """The operator with a near field: blocks alone tie the points of a group together on one spot."""
-    if not op.members or op.near is not None:
+    if not op.members or op.near_field is not None:
         return op
     field = NearField.of(op.members[0].lifted, min(NEAR, op.shape[0] - 1), rng, op.n_jobs)
-    return ForestOperator(op.members, weights=op.weights, near=field)
+    return ForestOperator(op.members, weights=op.weights, near_field=field)
 
 
 def _links(op: RealOperator) -> csr_array:  # (N, N)
     """Symmetric weights between points, 1 per row in the mean."""
-    W = op.links if op.near is not None else None
+    W = op.links if op.near_field is not None else None
     W = _strongest(op) if W is None else W
     return W * (W.shape[0] / max(float(W.sum()), 1e-300))
 

@@ -16,7 +16,7 @@ def pagerank(
     restart: ArrayLike | None = None,
     damping: float = 0.85,
     *,
-    n_iter: int = 1000,
+    max_iter: int = 1000,
     tol: float = 1e-12,
 ) -> Float:  # (N,)
     """PageRank x = damping·Mᵀx + (1 − damping)·restart, a distribution over the points.
@@ -37,18 +37,18 @@ def pagerank(
         raise ValueError(f"damping needs a value from 0 up to, not including, 1; got {damping}")
     restart = _distribution(restart, M.shape[0], "restart")
     x = restart
-    for _ in range(n_iter):
+    for _ in range(max_iter):
         step = damping * np.asarray(M.T @ x)
         step += (1.0 - step.sum()) * restart
         previous, x = x, step
         if np.abs(x - previous).sum() <= tol:
             return x
-    warn_unconverged("pagerank", n_iter, tol)
+    warn_unconverged("pagerank", max_iter, tol)
     return x
 
 
 def stationary_distribution(
-    op: Any, start: ArrayLike | None = None, *, n_iter: int = 10_000, tol: float = 1e-12
+    op: Any, start: ArrayLike | None = None, *, max_iter: int = 10_000, tol: float = 1e-12
 ) -> Float:  # (N,)
     """Distribution π with Mᵀπ = π, by power iteration of the lazy walk ½(I + Mᵀ), which has no period.
 
@@ -65,13 +65,13 @@ def stationary_distribution(
     """
     M = as_square(op)
     x = _distribution(start, M.shape[0], "start")
-    for _ in range(n_iter):
+    for _ in range(max_iter):
         moved = np.asarray(M.T @ x)
         moved /= moved.sum()
         if np.abs(moved - x).sum() <= tol:
             return moved
         x = (x + moved) / 2
-    warn_unconverged("stationary_distribution", n_iter, tol)
+    warn_unconverged("stationary_distribution", max_iter, tol)
     return x
 
 

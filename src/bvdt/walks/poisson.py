@@ -1,6 +1,6 @@
 """Poisson learning (Calder, Cook, Thorpe & Slepčev 2020) on the symmetrised walk.
 
-Labels are sources and sinks: the potential u solves (D − W)·u = Σ_j δ_j·(y_j − ȳ)ᵀ over the labelled points
+Labels are sources and sinks: the potential u solves (D − W)·u = Σ_j δ_j·(y_j − ȳ)ᵀ over the labeled points
 j, with W = (M + Mᵀ)/2, D its row sums and ȳ the mean label; a point takes the class whose potential is
 largest. Scores do not fade with the distance from the labels as those of label spreading do, which matters
 where labels are few.
@@ -35,7 +35,7 @@ def poisson_potential(
 ) -> tuple[Float, Index, int]:  # (N, k), (N,), products
     """u of the module's head, Σ_i d_i·u_i = 0 in every part; each point's part; and the products it took.
 
-    ``Y0`` holds the labels' weights, one column per class, rows of 0 for the unlabelled.
+    ``Y0`` holds the labels' weights, one column per class, rows of 0 for the unlabeled.
     """
     S = symmetrized(M)
     part = walk_parts(S)
@@ -52,7 +52,7 @@ def poisson_potential(
 def poisson_scores(
     M: Any, Y0: Float, *, tol: float = 1e-3, max_products: int = 300
 ) -> tuple[Float, int]:  # (N, k), products
-    """Class scores exp(u/s), scaled to a largest of 1 per row, s the root mean square of all centred
+    """Class scores exp(u/s), scaled to a largest of 1 per row, s the root mean square of all centered
     potentials.
 
     The order of the classes is that of the potentials. A part has scores only for the classes that it has
@@ -106,11 +106,11 @@ def poisson_mbo_scores(
     root = np.sqrt(np.where(S.degrees > 0, S.degrees, 1.0))[:, None]
     time = MBO_ALPHA / (1 - MBO_ALPHA)
     source = time * _sources(Y, part) / root
-    labelled = Y.any(axis=1)
+    labeled = Y.any(axis=1)
     scores, V = _scores_of(U, present), None
     for _ in range(MBO_STEPS):
         taken = np.eye(Y0.shape[1])[(scores * volume_weights(scores, shares)).argmax(axis=1)]
-        taken[labelled] = Y[labelled] / Y[labelled].sum(axis=1, keepdims=True)
+        taken[labeled] = Y[labeled] / Y[labeled].sum(axis=1, keepdims=True)
         taken *= present
         V, more = solve_spread(
             S, (root * taken + source).astype(np.float32), MBO_ALPHA, tol=_MBO_TOL, start=V

@@ -1,6 +1,6 @@
 """What to label next (theory: What to label next): where a walk goes on longest before it meets a label.
 
-A walk over the points stops at a labelled one, and at every step with the chance 1 − α. From point i it takes
+A walk over the points stops at a labeled one, and at every step with the chance 1 − α. From point i it takes
 h_i steps in the mean; a label at j would take d_j·h_j²/g_jj off Σ_i d_i·h_i, where d are the degrees of the
 symmetrised walk and g_jj how often a walk from j is at j before it stops. So a point counts that many others
 lead to (d_j), far from all labels (h_j), and not alone with a few copies of itself (g_jj). Each choice
@@ -34,7 +34,7 @@ TOL = 1e-2  # of the length of the right-hand side; only an order is read off
 
 def suggest_points(
     op: Any,
-    labelled: NDArray[np.bool_],  # (N,)
+    labeled: NDArray[np.bool_],  # (N,)
     n: int,
     *,
     P: Float | None = None,  # (N, k)
@@ -42,12 +42,12 @@ def suggest_points(
     alpha: float = 0.9,
     random_state: Any = None,
 ) -> NDArray[np.intp]:  # (≤ n,)
-    """Up to n unlabelled points, the one whose label would tell most first.
+    """Up to n unlabeled points, the one whose label would tell most first.
 
     Parameters
     ----------
     op : the points' walk: any square operator, sparse matrix or array with entries ≥ 0.
-    labelled : which points have a label; there may be none.
+    labeled : which points have a label; there may be none.
     P : the classes' probabilities; None, or one class, leaves uncertainty out.
     strategy : "auto": far from the labels, typical, uncertain, and apart from each other. "margin": the least
         difference of the two largest probabilities. "entropy": entropy times the mass that a label reaches
@@ -57,17 +57,17 @@ def suggest_points(
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy needs one of {', '.join(STRATEGIES)}; got {strategy!r}")
-    labelled = np.array(labelled, bool)
-    n = min(n, int((~labelled).sum()))
+    labeled = np.array(labeled, bool)
+    n = min(n, int((~labeled).sum()))
     if strategy == "auto":
-        return _spread_out(op, labelled, n, _uncertainty(P, len(labelled)))
-    scores = generator(random_state).random(len(labelled))
+        return _spread_out(op, labeled, n, _uncertainty(P, len(labeled)))
+    scores = generator(random_state).random(len(labeled))
     if strategy == "margin":
-        scores = 1e-9 * scores + _uncertainty(P, len(labelled))
+        scores = 1e-9 * scores + _uncertainty(P, len(labeled))
     elif strategy == "entropy" and P is not None:
         scores = suggestion_scores(op, P, alpha)
-    unlabelled = np.flatnonzero(~labelled)
-    return np.asarray(unlabelled[np.argsort(-scores[unlabelled], kind="stable")[:n]])
+    unlabeled = np.flatnonzero(~labeled)
+    return np.asarray(unlabeled[np.argsort(-scores[unlabeled], kind="stable")[:n]])
 
 
 def _uncertainty(P: Float | None, n_points: int) -> Float:  # (N,)
@@ -78,10 +78,10 @@ def _uncertainty(P: Float | None, n_points: int) -> Float:  # (N,)
     return np.asarray(1.0 - (two[:, 1] - two[:, 0]))
 
 
-def _spread_out(op: Any, labelled: NDArray[np.bool_], n: int, uncertainty: Float) -> NDArray[np.intp]:  # (n,)
+def _spread_out(op: Any, labeled: NDArray[np.bool_], n: int, uncertainty: Float) -> NDArray[np.intp]:  # (n,)
     walk = AbsorbedWalk.of(op)
     worth = uncertainty * walk.typical
-    absorbed, chosen, h = labelled.copy(), np.empty(0, np.intp), None
+    absorbed, chosen, h = labeled.copy(), np.empty(0, np.intp), None
     while len(chosen) < n:
         h = walk.steps(absorbed, start=h)
         scores = np.where(absorbed, -np.inf, worth * h**2)
@@ -139,7 +139,7 @@ class AbsorbedWalk:
 def _symmetric_walk(op: Any) -> tuple[Any, Float]:
     """S of the symmetrised walk, and its degrees."""
     walk = operator_of(op)
-    W = None if walk.near is None else walk.links
+    W = None if walk.near_field is None else walk.links
     if W is None:
         S = symmetrized(as_square(op))
         return S, S.degrees

@@ -67,7 +67,7 @@ def read_documents(
     labels : a column of the input ("target" in svmlight, an array of an .npz, "folder" for the subfolders of
         a folder, which is also its default), else a file with the columns id and label, or a label per line.
     encoding : of the text; default: UTF-8, else Windows-1252 with a note.
-    missing : a label that means "not labelled", beside blanks; for formats that know no blank.
+    missing : a label that means "not labeled", beside blanks; for formats that know no blank.
     numbers : columns of a table to read as numbers, as far as they are there; the others are left out then.
     keep : whether to keep all columns of a table, as ``columns``.
     """

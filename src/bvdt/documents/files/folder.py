@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .encoding import decode
 
-UNLABELLED = ("unlabelled", "unlabeled")
+UNLABELED = ("unlabeled", "unlabelled")
 
 
 def read_folder(folder: Path, encoding: str | None = None) -> tuple[list[str], list[str], list[str]]:
@@ -63,9 +63,9 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def folder_labels(ids: list[str], missing: str | None) -> list[str | None] | None:
-    """The first folder of each path; None for files beside the folders and in one named "unlabelled"."""
+    """The first folder of each path; None for files beside the folders and in one named "unlabeled"."""
     if not any("/" in name for name in ids):
         return None
-    blank = {*UNLABELLED, missing}
+    blank = {*UNLABELED, missing}
     tops = [name.split("/", 1)[0] if "/" in name else None for name in ids]
     return [None if top in blank else top for top in tops]

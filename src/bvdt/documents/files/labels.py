@@ -38,7 +38,7 @@ def read_labels(
     """One label or None for each document, and notes.
 
     A table with an id and a label column is joined by id. A table with one column, a file of any other
-    ending with one label per line (a blank line: not labelled) and a one-dimensional .npy go by order. A
+    ending with one label per line (a blank line: not labeled) and a one-dimensional .npy go by order. A
     session of ``bvdt label`` has the ids of its documents.
     """
     refuse_streams(path)
@@ -69,10 +69,10 @@ def suspicious(labels: Labels, missing: str | None = None) -> list[str]:
         others = classes - {name}
         minus_one = is_number(name) and float(name) == -1 and len(others) > 1 and all(map(is_number, others))
         if minus_one or means_nothing(name):
-            how = f'if it means "not labelled", add --unlabelled "{name}"'
+            how = f'if it means "not labeled", add --unlabeled "{name}"'
             return [*notes, f'the label "{name}" was taken for a class; {how}']
     if missing is not None and None not in labels:
-        notes.append(f'no label is "{missing}", the one for "not labelled" (--unlabelled)')
+        notes.append(f'no label is "{missing}", the one for "not labeled" (--unlabeled)')
     return notes
 
 

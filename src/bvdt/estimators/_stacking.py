@@ -1,0 +1,85 @@
+"""From an estimator with a blend to the labeler that blends it with the walk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from hashlib import blake2b
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from .._support.sparse import CSR, Points, PointsLike, is_sparse
+from ..stacking import Labeler, rows_of_lifted
+from ._base import checked
+
+if TYPE_CHECKING:
+    from ..lifting import Lifting
+    from .label_propagation import LabelPropagation
+
+
+def labeler_for(
+    model: LabelPropagation, X: PointsLike, terms: tuple[str, ...] | None, earlier: Labeler | None
+) -> Labeler:
+    """The earlier labeler where it is of the same points, features, blend and α; else a new one.
+
+    Features are X, or, where X is None, the data that the operator was made from; ``terms`` are their words.
+    """
+    key = _digest(X), _digest(model.blend), model.alpha, terms
+    if earlier is not None and earlier.op is model.operator_ and earlier.made_from == key:
+        return earlier
+    rows, through = _features(model, X)
+    if terms is not None and len(terms) != getattr(model, "n_features_in_", len(terms)):
+        raise ValueError(
+            f"terms needs one word for each of {model.n_features_in_} columns of X; it has {len(terms)}"
+        )
+    labeler = Labeler(
+        model.operator_,
+        rows,
+        model.blend,
+        alpha=model.alpha,
+        n_jobs=model.n_jobs,
+        through=through,
+        terms=terms,
+        earlier=earlier if earlier is not None and earlier.made_from[-1] == terms else None,
+    )
+    labeler.made_from = key
+    return labeler
+
+
+def as_words(terms: Iterable[object] | Callable[[], Iterable[object]] | None) -> tuple[str, ...] | None:
+    """Of an array, or of a function that gives it."""
+    if terms is None:
+        return None
+    return tuple(str(term) for term in (terms() if callable(terms) else terms))
+
+
+def _digest(values: object) -> object:
+    """What tells arrays' values apart, whichever array holds them; anything else is itself."""
+    if is_sparse(values):
+        rows: CSR = values.tocsr()
+        return rows.shape, *map(_digest, (rows.data, rows.indices, rows.indptr))
+    if values is None or isinstance(values, str) or hasattr(values, "fit"):
+        return values
+    array = np.ascontiguousarray(cast(ArrayLike, values))
+    content = repr(array.tolist()).encode() if array.dtype.kind == "O" else array.data.cast("B")
+    return array.shape, array.dtype.str, blake2b(content).digest()
+
+
+def _features(model: LabelPropagation, X: PointsLike) -> tuple[Points, Lifting | None]:  # (N, d)
+    if X is not None:
+        X = checked(model, X, reset=False)
+        values = X.data if sparse.issparse(X) else X
+        if not np.isfinite(values).all():
+            raise ValueError("X needs finite values with a blend; it has others")
+        return X, None
+    if not isinstance(model.blend, str) and not hasattr(model.blend, "fit"):
+        return None, None  # an array brings no need of features
+    lifted = getattr(model.operator_, "lifted", None)
+    if lifted is None:
+        raise ValueError(
+            "a blend needs X, or an operator that knows its data, as bvdt.transition_matrix gives; "
+            f"X is None and the operator is a {type(model.operator_).__name__}"
+        )
+    return rows_of_lifted(lifted), lifted.lifting

@@ -1,0 +1,73 @@
+"""What the desk tells of the labels there are: accuracy to expect, probable slips, what more would bring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..stacking.expectation import HELP
+
+if TYPE_CHECKING:
+    from ..estimators import LabelPropagation
+    from ..stacking import Blended
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """Accuracy to expect over the documents without a label, with its 95 % interval."""
+
+    n_labels: int
+    accuracy: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A given label that the others contradict when it is hidden; classes are those of the model's labels."""
+
+    document: int
+    given: int
+    instead: int
+    confidence: float
+
+
+def expectation(model: LabelPropagation) -> Expectation | None:
+    """Of a LabelPropagation fitted with a blend; None from too few labels."""
+    found = None if _blended(model) is None else model.expected_accuracy()
+    if found is None:
+        return None
+    return Expectation(int((model.codes_ >= 0).sum()), found.value, found.low, found.high)
+
+
+def slips(model: LabelPropagation, most: int = 20) -> list[Slip]:
+    """Given labels that are probably wrong, the surest first: when hidden, another class has most."""
+    blended = _blended(model)
+    if blended is None:
+        return []
+    folds, P = blended.folds, blended.hidden
+    points, given = folds.labeled[folds.tested], folds.hidden_codes()
+    instead, confidence = P.argmax(axis=1), P.max(axis=1)
+    wrong = np.flatnonzero((instead != given) & (confidence > 0.5))
+    order = wrong[np.argsort(-confidence[wrong], kind="stable")[:most]]
+    code = [int(k) for k in model.classes_]
+    return [Slip(int(points[i]), code[given[i]], code[instead[i]], float(confidence[i])) for i in order]
+
+
+def gain_of(model: LabelPropagation, more: int) -> str | None:
+    """What so many more labels would bring, from the learning curve of those there are, in one sentence."""
+    curve = None if _blended(model) is None else model.learning_curve()
+    if curve is None:
+        return None
+    said = curve.verdict()
+    if said != HELP:
+        return f"{said[0].upper()}{said[1:]}."
+    n = int((model.codes_ >= 0).sum())
+    doublings = float(np.log2((n + more) / n))
+    return f"Another {more} labels would bring about {100 * doublings * curve.last_gain.value:.1f} points."
+
+
+def _blended(model: LabelPropagation) -> Blended | None:
+    return model.hidden_labels() if getattr(model, "blend_", None) is not None else None

@@ -1,0 +1,154 @@
+"""Features as the linear experts take them, and their products with many columns on several threads.
+
+Sparse rows are scaled to length 1, which leaves tf-idf rows as they are and takes a document's length out of
+counts; dense columns are standardised and divided by √d, so that a row's mean squared length is 1. The
+experts' constants, measured on tf-idf rows of length 1, then fit both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .._support.arrays import Float, Single
+from .._support.running import n_threads
+from .._support.sparse import CSR, Points, is_sparse, sparse_times
+from ..lifting import Lifted, shifted
+
+_BATCH = 1 << 18  # values per task: large beside a task's start, and the same whatever the number of threads
+Rows: TypeAlias = Single | CSR  # (n, d) in single precision
+_Part: TypeAlias = tuple[int, Single]  # first row, rows
+Result = TypeVar("Result")
+_FARTHEST = 1e15  # deviations that a value counts as: products with weights stay finite in single precision
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureScale:
+    """What was learnt from the features of a fit; ``mean`` and ``scale`` are None for sparse rows."""
+
+    mean: Float | None = None  # (d,)
+    scale: Float | None = None  # (d,) to multiply by
+
+    @classmethod
+    def of(cls, X: Points) -> FeatureScale:
+        """Of (N, d) rows, dense or sparse."""
+        if is_sparse(X):
+            return cls()
+        X = np.ascontiguousarray(X, np.float64)  # sums of the same order for every layout
+        mean, deviation = X.mean(axis=0), X.std(axis=0)
+        rounding = 10 * np.finfo(float).eps * np.abs(X).max(axis=0, initial=0.0)
+        varies = deviation > rounding  # a constant column tells nothing and would blow up rounding
+        return cls(mean, np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0) / np.sqrt(X.shape[1]))
+
+    def rows(self, X: Points) -> Rows:  # (n, d) -> (n, d) float32, CSR or array
+        """Rows as the experts take them."""
+        if self.mean is None or self.scale is None:
+            X = sparse.csr_array(X, dtype=np.float64)
+            squares = np.zeros(X.shape[0])
+            np.add.at(squares, np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.data**2)
+            length = np.sqrt(squares)
+            near_one = np.abs(length - 1) < 1e-9  # tf-idf rows stay as they are, to the last bit
+            factor = np.where(near_one, 1.0, 1.0 / np.where(length > 0, length, 1.0))
+            data = (X.data * np.repeat(factor, np.diff(X.indptr))).astype(np.float32)
+            return sparse.csr_array((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+        X = X.toarray() if is_sparse(X) else np.ascontiguousarray(X, np.float64)
+        with np.errstate(over="ignore"):
+            return np.clip((X - self.mean) * self.scale, -_FARTHEST, _FARTHEST).astype(np.float32)
+
+
+def rows_of_lifted(lifted: Lifted) -> Points:  # (N, d), CSR or array
+    """The data that were lifted: x = (x' − smoothing)/scale + offset, without the baseline where sparse."""
+    lifting = lifted.lifting
+    if lifting is None:
+        raise ValueError(
+            "a blend needs X or an operator that knows its data; this one's lifting is not stored"
+        )
+    scale = np.broadcast_to(np.asarray(lifting.scale, np.float64), lifting.smoothing.shape)
+    if lifted.is_sparse:
+        X = lifted.X
+        X = sparse.csr_array((X.data / scale[X.indices], X.indices, X.indptr), shape=X.shape)
+        return X if lifting.offset is None else shifted(X, -lifting.offset)
+    offset = 0.0 if lifting.offset is None else lifting.offset
+    smoothing = lifting.smoothing if lifting.offset is None else 0.0
+    return (lifted.X - smoothing) / scale + offset
+
+
+class Table:
+    """Rows T (n, d) float32, dense or CSR; ``times(V)`` is T·V, ``transposed(V)`` is Tᵀ·V.
+
+    No result depends on the number of threads: dense work is cut into tasks that do not, and a sparse row's
+    sum is one thread's.
+    """
+
+    def __init__(self, T: Rows, n_jobs: int | None = None) -> None:
+        self.T = T
+        self.n_jobs = n_jobs
+        if is_sparse(T):
+            self._turned = sparse.csr_array(T.T)
+        else:
+            step = max(1, _BATCH // max(T.shape[1], 1))
+            self._parts = [(i, T[i : i + step]) for i in range(0, T.shape[0], step)]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, d = self.T.shape
+        return int(n), int(d)
+
+    def with_constant(self, points: NDArray[np.intp]) -> tuple[Table, NDArray[np.intp]]:
+        """Rows of these points and a constant feature, and which features they use, the constant being d.
+
+        The others' weights are 0 in a linear model of these rows.
+        """
+        X, d = self.T[points], self.shape[1]
+        one = np.ones((X.shape[0], 1), np.float32)
+        if not is_sparse(X):
+            return Table(np.hstack([X, one]), self.n_jobs), np.arange(d + 1)
+        used = np.unique(X.indices).astype(np.intp)
+        X = sparse.csr_array(sparse.hstack([X[:, used], one]))
+        return Table(X, self.n_jobs), np.append(used, d)
+
+    def on_columns(self, V: Single) -> Single:  # weights of the features -> of T's columns
+        """The weights that new points' rows are multiplied by."""
+        return V
+
+    @property
+    def is_sparse(self) -> bool:
+        return is_sparse(self.T)
+
+    def times(self, V: Single) -> Single:  # (d, m) -> (n, m)
+        if self.is_sparse:
+            return cast(Single, sparse_times(self.T, V, self.n_jobs))  # as both factors are
+        product = np.empty((self.shape[0], V.shape[1]), np.result_type(self.T, V))
+
+        def fill(part: _Part) -> None:
+            first, rows = part
+            product[first : first + len(rows)] = rows @ V
+
+        self._run(fill)
+        return product
+
+    def transposed(self, V: Single) -> Single:  # (n, m) -> (d, m)
+        if self.is_sparse:
+            return cast(Single, sparse_times(self._turned, V, self.n_jobs))
+        total = np.zeros((self.shape[1], V.shape[1]), np.result_type(self.T, V))
+        for part in self._run(lambda p: p[1].T @ V[p[0] : p[0] + len(p[1])]):
+            total += part
+        return total
+
+    def _run(self, task: Callable[[_Part], Result]) -> list[Result]:
+        threads = min(n_threads(self.n_jobs), len(self._parts))
+        if threads <= 1:
+            return [task(part) for part in self._parts]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(task, self._parts))
+
+
+def column_squares(A: Single, B: Single) -> Single:  # (n, m) ×2 -> (m,)
+    """Inner products of the columns; einsum, not @: no threads of its own."""
+    return np.asarray(np.einsum("ij,ij->j", A, B))
