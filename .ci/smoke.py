@@ -43,16 +43,17 @@ def imported() -> None:
 
 def walks() -> None:
     op = bvdt.transition_matrix(counts, "gid", random_state=0)
-    assert isinstance(op, bvdt.TransitionOperator)
-    assert isinstance(op, bvdt.WalkOperator)
-    assert isinstance(op.partition, bvdt.BlockPartition)
+    assert isinstance(op, bvdt.operators.TransitionOperator)
+    assert isinstance(op, bvdt.operators.WalkOperator)
+    assert isinstance(op.partition, bvdt.blocks.BlockPartition)
     assert isinstance(op.tree, bvdt.Tree)
     assert isinstance(
-        bvdt.transition_matrix(X, "squared_euclidean", n_trees=2, n_neighbors=5), bvdt.ForestOperator
+        bvdt.transition_matrix(X, "squared_euclidean", n_trees=2, n_neighbors=5),
+        bvdt.operators.ForestOperator,
     )
     assert np.allclose(op @ np.ones(len(y)), 1)
     assert np.allclose(bvdt.exact_transition_matrix(X, "squared_euclidean").sum(axis=1), 1)
-    for found in (bvdt.pagerank(op), bvdt.stationary_distribution(op, tol=1e-4)):
+    for found in (bvdt.walks.pagerank(op), bvdt.walks.stationary_distribution(op, tol=1e-4)):
         assert np.isclose(found.sum(), 1)
     known = np.eye(10)[y] * (few >= 0)[:, None]
     assert (bvdt.propagate_labels(op, known).argmax(axis=1) == y).mean() > 0.6
@@ -94,7 +95,7 @@ def data_and_report() -> None:
     corpus = bvdt.datasets.make_documents(100, n_classes=2, random_state=0)
     page = bvdt.report.render_report(bvdt.report.Report("smoke", ["one."], ids=list(map(str, corpus.labels))))
     assert page.rstrip().endswith("</html>")
-    bvdt.show_config()
+    bvdt.show_versions()
     assert re.fullmatch(r"\d+\.\d+\.\d+", bvdt.__version__)
 
 

@@ -15,7 +15,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from bvdt import BlockPartition, Tree
+from bvdt import Tree
+from bvdt.blocks import BlockPartition
 from bvdt.blocks.optimum import optimum
 from bvdt.operators.tree_product import prepared
 

@@ -17,7 +17,7 @@ import bvdt
 wine = load_wine()
 X = StandardScaler().fit_transform(wine.data)
 op = bvdt.transition_matrix(X, "squared_euclidean", n_neighbors=10, random_state=0)
-rank = bvdt.pagerank(op)
+rank = bvdt.walks.pagerank(op)
 clusters = bvdt.SpectralClustering(3, divergence="squared_euclidean", random_state=0).fit_predict(X)
 
 place = PCA(2).fit_transform(X)

@@ -1,24 +1,17 @@
-"""Random walks over N points without the N×N matrix, for any Bregman divergence."""
+"""Labels for many points from a few, embeddings and clusters, by random walks in O(N) memory."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from . import divergences, neighbors
-from .blocks import BlockPartition
-from .operators import (
-    ForestOperator,
-    TransitionOperator,
-    WalkOperator,
-    exact_transition_matrix,
-    transition_matrix,
-)
+from . import divergences, operators, walks
+from .operators import exact_transition_matrix, transition_matrix
 from .tree import Tree
-from .walks import pagerank, propagate_labels, stationary_distribution
+from .walks import propagate_labels
 
 if TYPE_CHECKING:
     __version__: str
-    from . import datasets, report
-    from ._support.config import show_config
+    from . import dask, datasets
+    from ._support.versions import show_versions
     from .estimators import (
         KNeighborsTransformer,
         LabelPropagation,
@@ -31,34 +24,40 @@ if TYPE_CHECKING:
     from .operators.storage import load
 
 __all__ = [
-    "BlockPartition",
-    "ForestOperator",
     "KNeighborsTransformer",
     "LabelPropagation",
     "Map",
     "NearestNeighbors",
     "SpectralClustering",
     "SpectralEmbedding",
-    "TransitionOperator",
     "Tree",
-    "WalkOperator",
     "__version__",
+    "dask",
     "datasets",
     "divergences",
     "exact_transition_matrix",
     "load",
-    "neighbors",
-    "pagerank",
+    "operators",
     "propagate_labels",
-    "report",
-    "show_config",
-    "stationary_distribution",
+    "show_versions",
     "text_pipeline",
     "transition_matrix",
+    "walks",
 ]
 
-_ROOMS_ON_FIRST_USE = ("stacking", "dask", "datasets", "documents", "estimators", "report")
-_NAMES_ON_FIRST_USE = {
+# Estimators, storage, reports and data sets are imported on first use: they import scikit-learn and more.
+_PACKAGES = (
+    "dask",
+    "datasets",
+    "documents",
+    "estimators",
+    "labeling",
+    "neighbors",
+    "report",
+    "solvers",
+    "stacking",
+)
+_NAMES = {
     "KNeighborsTransformer": "estimators",
     "LabelPropagation": "estimators",
     "Map": "estimators",
@@ -66,21 +65,20 @@ _NAMES_ON_FIRST_USE = {
     "SpectralClustering": "estimators",
     "SpectralEmbedding": "estimators",
     "load": "operators.storage",
-    "show_config": "_support.config",
+    "show_versions": "_support.versions",
     "text_pipeline": "estimators",
 }
 
 
 def __getattr__(name: str) -> object:
-    """Estimators, storage, reports and data sets on first use: they import scikit-learn and more."""
     if name == "__version__":
         return import_module("importlib.metadata").version("bvdt")
-    if name in _ROOMS_ON_FIRST_USE:
+    if name in _PACKAGES:
         return import_module(f".{name}", __name__)
-    if name in _NAMES_ON_FIRST_USE:
-        return getattr(import_module(f".{_NAMES_ON_FIRST_USE[name]}", __name__), name)
+    if name in _NAMES:
+        return getattr(import_module(f".{_NAMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return list(__all__)

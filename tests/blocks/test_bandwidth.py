@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
-from bvdt import TransitionOperator
 from bvdt.blocks.bandwidth import NEIGHBORS, bandwidth_for_entropy, effective_dimension
 from bvdt.blocks.bound import bound_curve
+from bvdt.operators import TransitionOperator
 from helpers.engine_cases import random_lifted, random_tree
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
-from bvdt import BlockPartition, _core, divergences
+from bvdt import _core, divergences
+from bvdt.blocks import BlockPartition
 from bvdt.blocks.bound import bound_constant, bound_curve
 from bvdt.blocks.optimum import optimum
 from bvdt.blocks.sums import block_divergences

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bvdt import BlockPartition, TransitionOperator, Tree
-from bvdt.blocks import refined_blocks
+from bvdt import Tree
+from bvdt.blocks import BlockPartition, refined_blocks
 from bvdt.blocks.sums import NodeSums, block_divergences, sums_by_node
+from bvdt.operators import TransitionOperator
 from helpers.engine_cases import (
     DIVERGENCES,
     dense_matrix,

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from bvdt import TransitionOperator
 from bvdt.blocks.optimum import optimum
 from bvdt.blocks.partition import BlockPartition
 from bvdt.blocks.refinement import _Blocks, _child_divergences, _gains, _split
 from bvdt.blocks.sums import NodeSums, block_divergences
+from bvdt.operators import TransitionOperator
 from bvdt.operators.exact import exact_rows
 from helpers.engine_cases import DIVERGENCES, random_lifted, random_partition, random_tree
 from helpers.properties import examples

@@ -55,7 +55,7 @@ def test_results_are_the_same_at_every_level():
 
 @pytest.mark.parametrize("level", _cpu.levels())
 def test_a_level_is_taken_and_told(level):
-    done = run(level, "import bvdt; bvdt.show_config()")
+    done = run(level, "import bvdt; bvdt.show_versions()")
     assert done.stderr == ""
     assert ["SIMD", "level", level] in [line.split() for line in done.stdout.splitlines()]
 

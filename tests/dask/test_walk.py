@@ -166,7 +166,7 @@ def test_labels_without_a_cluster_equal_the_local_estimator():
             "squared_euclidean", memory_limit="64MiB", method=mode, n_neighbors=6, **OPTIONS
         )
         model.fit(da.from_array(X, chunks=(400, 4)), y)
-        local = bvdt.LabelPropagation("squared_euclidean", method=mode)
+        local = bvdt.LabelPropagation("squared_euclidean", method=mode, blend=None)
         local.fit(None, y, operator=model.operator_.to_local())
         P = model.label_distributions_.compute(scheduler="synchronous")
         assert_allclose(P, local.label_distributions_, atol=1e-12)
@@ -187,7 +187,7 @@ def test_a_dominant_class_is_balanced_as_in_memory(method, random):
     y = np.where(chosen, true, -1)
     options = {"divergence": "squared_euclidean", "n_neighbors": 5, "random_state": 0, "method": method}
     model = bd.LabelPropagation(memory_limit="1GiB", shard_points=300, **options).fit(X, y)
-    local = bvdt.LabelPropagation(**options).fit(y=y, operator=model.operator_.to_local())
+    local = bvdt.LabelPropagation(**options, blend=None).fit(y=y, operator=model.operator_.to_local())
     assert_allclose(model.label_distributions_.compute(), local.label_distributions_, atol=1e-9)
     right = np.mean(local.transduction_ == true)
     assert right > max(true.mean(), 1 - true.mean()) - (0.0 if random else 0.05)
@@ -225,7 +225,7 @@ def test_a_point_that_no_walk_reaches_labels_no_other():
     model = bd.LabelPropagation("squared_euclidean", n_neighbors=0, memory_limit="64MiB", **OPTIONS).fit(X, y)
     op = model.operator_
     assert (op.T @ np.ones(601)).min() < 1e-12
-    local = bvdt.LabelPropagation("squared_euclidean").fit(None, y, operator=op.to_local())
+    local = bvdt.LabelPropagation("squared_euclidean", blend=None).fit(None, y, operator=op.to_local())
     P = model.label_distributions_.compute(scheduler="synchronous")
     assert_allclose(P, local.label_distributions_, atol=1e-9)
 

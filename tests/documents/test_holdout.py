@@ -23,7 +23,7 @@ def digits():
     X, y = X[:600], y[:600]
     drawn = np.random.default_rng(0).permutation(600) < 120  # neighbors in the file are of one writer
     codes = np.where(drawn, y, -1)
-    return y, codes, LabelPropagation("squared_euclidean", random_state=0, n_jobs=1).fit(X, codes)
+    return y, codes, LabelPropagation("squared_euclidean", random_state=0, n_jobs=1, blend=None).fit(X, codes)
 
 
 def test_the_estimate_is_near_the_truth(digits):

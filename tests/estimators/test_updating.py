@@ -45,7 +45,7 @@ def fitted(kind="dense", blend="auto", n_labels=80, **options):
 def test_without_a_prior_labels_are_those_of_a_fit_on_the_grown_walk(kind):
     model, X, _, few = fitted(kind, None)
     assert model.update(X[500:], few[500:]) is model
-    again = LabelPropagation(**KINDS[kind]).fit(y=few, operator=model.operator_)
+    again = LabelPropagation(**KINDS[kind], blend=None).fit(y=few, operator=model.operator_)
     assert_array_equal(model.label_distributions_, again.label_distributions_)
     assert_array_equal(model.codes_, again.codes_)
     assert_array_equal(model.transduction_, again.transduction_)
@@ -202,7 +202,7 @@ def test_a_learnt_bandwidth_is_learnt_again():
     model, X, _, few = fitted(blend=None, bandwidth="learn")
     before = model.operator_.bandwidth
     model.update(X[500:], few[500:])
-    twin = bvdt.TransitionOperator(model.operator_.lifted, model.operator_.tree, bandwidth="learn")
+    twin = bvdt.operators.TransitionOperator(model.operator_.lifted, model.operator_.tree, bandwidth="learn")
     assert model.operator_.bandwidth == twin.bandwidth != before
 
 

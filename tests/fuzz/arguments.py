@@ -144,7 +144,7 @@ def _tree(call: Call) -> None:
     arrays = {name: np.array(getattr(good, name)) for name in names}
     arrays = {**arrays, **damaged_arrays(arrays, call.edits)}
     with may_refuse():
-        op = bvdt.TransitionOperator(_operators()[0].lifted, bvdt.Tree(**arrays))
+        op = bvdt.operators.TransitionOperator(_operators()[0].lifted, bvdt.Tree(**arrays))
     check_walk(op)
 
 
@@ -154,7 +154,7 @@ def _partition(call: Call) -> None:
     arrays = {**arrays, **damaged_arrays(arrays, call.edits)}
     with may_refuse():
         made = BlockPartition(arrays["rows"], arrays["cols"], op.tree.n_nodes)
-        op = bvdt.TransitionOperator(op.lifted, op.tree, partition=made)
+        op = bvdt.operators.TransitionOperator(op.lifted, op.tree, partition=made)
     check_walk(op)
 
 
@@ -169,7 +169,7 @@ def _linkage(call: Call) -> None:
 
 def _pagerank(call: Call) -> None:
     with may_refuse():
-        found = bvdt.pagerank(_operators()[1], **call.arguments)
+        found = bvdt.walks.pagerank(_operators()[1], **call.arguments)
     check_rows(np.asarray(found)[None], "the ranks")
 
 

@@ -84,7 +84,7 @@ def test_trees_and_partitions_are_checked_where_an_operator_is_made():
     }
     for name, tree in broken.items():
         with pytest.raises(ValueError, match=f"Tree.{name}"):
-            bvdt.TransitionOperator(op.lifted, tree)
+            bvdt.operators.TransitionOperator(op.lifted, tree)
     rows, cols = op.partition.rows, op.partition.cols
     for partition in (
         BlockPartition(rows[:-1], cols[:-1], good.n_nodes),
@@ -93,10 +93,10 @@ def test_trees_and_partitions_are_checked_where_an_operator_is_made():
         BlockPartition(rows, cols, good.n_nodes + 2),
     ):
         with pytest.raises(ValueError, match=r"BlockPartition|blocks need"):
-            bvdt.TransitionOperator(op.lifted, good, partition=partition)
+            bvdt.operators.TransitionOperator(op.lifted, good, partition=partition)
     for wrong in (op.mean_divergence[:-1], -1 - op.mean_divergence, np.full(58, np.nan)):
         with pytest.raises(ValueError, match="mean_divergence needs 58 values"):
-            bvdt.TransitionOperator(op.lifted, good, mean_divergence=wrong)
+            bvdt.operators.TransitionOperator(op.lifted, good, mean_divergence=wrong)
 
 
 ARRAYS = ("left", "right", "parent", "size", "start", "order")

@@ -155,3 +155,15 @@ def test_a_refit_sees_what_was_changed():
         X, y, operator=op
     )
     assert_array_equal(again, fresh.predict_proba(X))
+
+
+@pytest.mark.parametrize("metric", [METRIC, "gid"])
+@pytest.mark.parametrize("form", ["float64", "CSR", "float32"])
+def test_without_a_copy_the_walk_is_the_same_in_the_callers_memory(metric, form, tmp_path):
+    X = FORMS[form](np.random.default_rng(0).gamma(1.0, size=(N, 4)) + 0.1, tmp_path)
+    kept = bvdt.transition_matrix(X, metric, n_neighbors=3, random_state=0)
+    given = bvdt.transition_matrix(X, metric, n_neighbors=3, random_state=0, copy=False)
+    assert_array_equal(given.toarray(), kept.toarray())
+    if form == "float64":
+        assert np.shares_memory(given.lifted.X, X)
+    assert not np.shares_memory(kept.lifted.X.data, getattr(X, "data", X))

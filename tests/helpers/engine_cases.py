@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from bvdt import BlockPartition, Tree
+from bvdt import Tree
+from bvdt.blocks import BlockPartition
 from bvdt.lifting.lifted import lift
 
 DIVERGENCES = ("squared_euclidean", "gid", "itakura_saito", "logistic")

@@ -44,7 +44,7 @@ def test_the_grown_walk_is_that_of_its_trees_over_all_points(divergence, form, a
         grown.lifted.divergences(range(200), range(200)), both.divergences(range(200), range(200))
     )
     for member in grown.members:
-        twin = bvdt.TransitionOperator(both, member.tree.validate(), bandwidth=op.bandwidth)
+        twin = bvdt.operators.TransitionOperator(both, member.tree.validate(), bandwidth=op.bandwidth)
         twin = twin if member.partition.is_coarsest else twin.refine(member.n_blocks)
         assert_allclose(member.toarray(), twin.toarray(), rtol=1e-7, atol=1e-12)
 
@@ -77,7 +77,7 @@ def test_refined_blocks_grow_as_the_points_do():
 def test_the_bandwidth_is_found_anew_where_that_is_asked_for():
     X, op = made(bandwidth=3.0)
     grown = op.add_points(X[160:], "learn")
-    twin = bvdt.TransitionOperator(grown.lifted, grown.tree, bandwidth="learn")
+    twin = bvdt.operators.TransitionOperator(grown.lifted, grown.tree, bandwidth="learn")
     assert grown.bandwidth == twin.bandwidth != 3.0
 
 

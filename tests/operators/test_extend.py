@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import linkage
 
 import bvdt
-from bvdt import TransitionOperator
 from bvdt.lifting import row_hashes
+from bvdt.operators import TransitionOperator
 from bvdt.operators.single_tree import row_values
 from helpers.engine_cases import DIVERGENCES, random_data, random_lifted, random_tree
 

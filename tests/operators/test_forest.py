@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bvdt
-from bvdt import ForestOperator, TransitionOperator
+from bvdt.operators import ForestOperator, TransitionOperator
 from bvdt.operators.quality import log_exact_rows
 from helpers.engine_cases import DIVERGENCES, random_data, random_lifted, random_tree
 

@@ -138,6 +138,10 @@ def test_it_is_scipys_class_everywhere():
 
     kind.register(LinearOperator)(lambda _: "operator")
     assert kind(op) == "operator"
-    for cls in (bvdt.WalkOperator, bvdt.TransitionOperator, bvdt.ForestOperator):
+    for cls in (
+        bvdt.operators.WalkOperator,
+        bvdt.operators.TransitionOperator,
+        bvdt.operators.ForestOperator,
+    ):
         assert issubclass(cls, LinearOperator)
-    assert type(op) is op.__class__ is bvdt.TransitionOperator
+    assert type(op) is op.__class__ is bvdt.operators.TransitionOperator

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bvdt
-from bvdt import ForestOperator, TransitionOperator
+from bvdt.operators import ForestOperator, TransitionOperator
 from bvdt.operators.near_field import NearField
 from helpers.engine_cases import random_lifted, random_tree
 

@@ -118,8 +118,8 @@ def test_eigenvectors_are_those_of_the_matrix(op, S):
 
 
 def test_all_other_walks(op, Y0, group):
-    assert_allclose(bvdt.pagerank(op).sum(), 1.0)
-    pi = bvdt.stationary_distribution(op)
+    assert_allclose(bvdt.walks.pagerank(op).sum(), 1.0)
+    pi = bvdt.walks.stationary_distribution(op)
     assert_allclose(op.P.T @ pi, pi, atol=1e-10)
     labeled = Y0.any(axis=1)
     for strategy in ("auto", "entropy"):

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.linalg import aslinearoperator, eigs, eigsh, gmres
 
 import bvdt
-from bvdt import TransitionOperator
+from bvdt.operators import TransitionOperator
 from bvdt.operators.single_tree import row_values
 from bvdt.operators.tree_product import BlockProduct, CoarsestProduct
 from helpers.engine_cases import (

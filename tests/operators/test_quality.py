@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from bvdt import TransitionOperator
+from bvdt.operators import TransitionOperator
 from bvdt.operators.exact import exact_rows
 from bvdt.operators.quality import _half_width, _sample
 from helpers.engine_cases import random_lifted, random_tree

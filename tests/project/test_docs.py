@@ -19,7 +19,14 @@ import bvdt
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted([*(DOCS / "start").glob("*.md"), *(DOCS / "guides").glob("*.md")])
-ROOMS = {"datasets", "divergences", "neighbors", "report", "__version__"}  # documented by part; a string
+ROOMS = {
+    "dask",
+    "datasets",
+    "divergences",
+    "operators",
+    "walks",
+    "__version__",
+}  # documented by part; a string
 
 
 def code_of(page: Path) -> list[str]:

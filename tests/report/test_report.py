@@ -21,7 +21,7 @@ NASTY = "<script>window.hacked = 1</script> </script><img src=x onerror=alert(1)
 NAMES = ["cats & <dogs>", "birds", "]]>--><!--", "Ünïcödé 🦊 字", "</script>"]
 
 
-def walk(n: int = 60, **options) -> bvdt.WalkOperator:
+def walk(n: int = 60, **options) -> bvdt.operators.WalkOperator:
     X = np.random.default_rng(0).normal(size=(n, 4)) + 4 * (np.arange(n) % 3)[:, None]
     return bvdt.transition_matrix(X, "squared_euclidean", random_state=0, **options)
 

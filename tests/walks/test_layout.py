@@ -89,7 +89,7 @@ def test_threads_do_not_change_the_map(monkeypatch):
 
 def test_the_trees_keep_their_weights():
     members = walk(40, n_trees=2).members
-    op = bvdt.ForestOperator(members, weights=[0.9, 0.1])
+    op = bvdt.operators.ForestOperator(members, weights=[0.9, 0.1])
     linked = layout._linked(op, np.random.default_rng(0))
     assert linked.near_field is not None
     assert_array_equal(linked.weights, op.weights)

@@ -7,7 +7,9 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
-from bvdt import TransitionOperator, pagerank, propagate_labels, stationary_distribution
+from bvdt import propagate_labels
+from bvdt.operators import TransitionOperator
+from bvdt.walks import pagerank, stationary_distribution
 from helpers.engine_cases import random_lifted, random_tree
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.arrays import Float, Int, LabelArray
+from .._support.defaults import ALPHA, DIVERGENCE, N_NEIGHBORS
 from .._support.progress import Progress
 from .._support.running import RandomState
 from .._support.sparse import PointsLike
@@ -76,14 +77,14 @@ class LabelPropagation:
 
     def __init__(
         self,
-        divergence: str | BregmanDivergence = "gid",
+        divergence: str | BregmanDivergence = DIVERGENCE,
         *,
         bandwidth: float | str = "auto",
         smoothing: float | str | ArrayLike = "auto",
-        n_neighbors: int = 10,
+        n_neighbors: int = N_NEIGHBORS,
         shard_points: int | None = None,
         random_state: RandomState = None,
-        alpha: float = 0.9,
+        alpha: float = ALPHA,
         max_iter: int = 300,
         tol: float = 1e-4,
         method: str = "spread",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from .._support.arrays import Float, LabelArray, Numbers
+from .._support.defaults import DIVERGENCE
 from .._support.memory import GIB
 from .._support.progress import Progress
 from .._support.running import RandomState
@@ -100,7 +101,7 @@ def _value(executor: Executor, reference: Reference) -> object:
 
 def transition_matrix(
     X: DaskArray | PointsLike,
-    divergence: str | BregmanDivergence = "gid",
+    divergence: str | BregmanDivergence = DIVERGENCE,
     *,
     bandwidth: float | str = "auto",
     smoothing: float | str | ArrayLike = "auto",

@@ -187,9 +187,9 @@ def _prior_contents(propagation: LabelPropagation) -> tuple[JsonObject | None, A
 def _prior_from(
     stored: JsonObject | None, learnt: ArraysByName, operator: Operator, n_classes: int
 ) -> JsonObject:
-    """Arguments of ``LabelPropagation.restored``; none for a model without a blend."""
+    """Arguments of ``LabelPropagation.restored``."""
     if stored is None:
-        return {}
+        return {"blend": None}
     n_points, lifted = operator.shape[0], operator.lifted
     n_features = lifted.n_features if stored["recovered"] else lifted.dimension
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("walk", "unstepped", "given"), (n_points, n_classes))

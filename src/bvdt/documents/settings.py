@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .._support.defaults import ALPHA, BLEND, DIVERGENCE, N_NEIGHBORS, N_TREES, TEXT_DIVERGENCE, TEXT_TREES
 from .._support.progress import Progress
 from .._support.sparse import Points
 from ..divergences import BregmanDivergence, KullbackLeibler, get
@@ -13,8 +14,6 @@ from .features import Features, TextSettings
 if TYPE_CHECKING:
     from ..estimators import LabelPropagation
     from ..operators import WalkOperator
-
-NEAR = 10  # of data other than texts, as of the estimators
 
 
 @dataclass(frozen=True)
@@ -32,12 +31,11 @@ class WalkSettings:
 
     def parameters(self, features: Features) -> dict[str, Any]:
         """Of ``bvdt.LabelPropagation`` or another estimator: for texts and counts those of docs/forest.md."""
-        from ..estimators.text import DEFAULTS
-
-        divergence = "cosine" if features.scale == "tfidf" else "squared_euclidean"
-        chosen: dict[str, Any] = {"divergence": divergence, "n_neighbors": NEAR, "n_trees": 1}
-        if features.kind in ("text", "counts"):
-            chosen |= {name: DEFAULTS[name] for name in ("n_trees", "n_neighbors")}
+        chosen: dict[str, Any] = {
+            "divergence": TEXT_DIVERGENCE if features.scale == "tfidf" else DIVERGENCE,
+            "n_neighbors": N_NEIGHBORS,
+            "n_trees": TEXT_TREES if features.kind in ("text", "counts") else N_TREES,
+        }
         given = {"divergence": self.divergence, "n_neighbors": self.n_neighbors, "n_trees": self.trees}
         chosen |= {name: value for name, value in given.items() if value is not None}
         chosen["divergence"] = _divergence(chosen["divergence"])
@@ -59,20 +57,17 @@ def build_walk(X: Points, parameters: dict[str, Any], progress: Progress = False
 
 
 def propagation(
-    features: Features, settings: WalkSettings, alpha: float | str | None = None, blend: str | None = "auto"
+    features: Features, settings: WalkSettings, alpha: float | str | None = None, blend: str | None = BLEND
 ) -> LabelPropagation:
     """A LabelPropagation, not fitted, for documents of that kind; ``blend`` None is the walk alone.
 
     Class masses are not matched: labels that someone happened to give say little about the classes' sizes.
     """
     from ..estimators import LabelPropagation
-    from ..estimators.text import DEFAULTS
 
-    if alpha is None:
-        alpha = DEFAULTS["alpha"] if features.kind in ("text", "counts") else 0.9
     return LabelPropagation(
         **settings.parameters(features),
-        alpha=alpha,
+        alpha=ALPHA if alpha is None else alpha,
         method="spread",
         class_mass_normalization=False,
         blend=blend,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from .._support.sparse import CSR, Points, PointsLike, is_sparse
+from .._support.sparse import CSR, Operator, Points, PointsLike, is_sparse
 from ..stacking import Labeler, rows_of_lifted
 from ._base import checked
 
@@ -46,6 +46,11 @@ def labeler_for(
     )
     labeler.made_from = key
     return labeler
+
+
+def knows_features(operator: Operator, X: PointsLike | None) -> bool:
+    """Whether linear experts find the points' features in X or in the operator."""
+    return X is not None or getattr(getattr(operator, "lifted", None), "lifting", None) is not None
 
 
 def as_words(terms: Iterable[object] | Callable[[], Iterable[object]] | None) -> tuple[str, ...] | None:

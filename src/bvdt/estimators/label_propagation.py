@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._support.arrays import Float, LabelArray, checked_integer
+from .._support.defaults import ALPHA, BLEND, DIVERGENCE, N_NEIGHBORS
 from .._support.running import RandomState
 from .._support.sparse import CSR, OperatorLike, PointsLike
 from ..divergences import BregmanDivergence
@@ -44,7 +45,7 @@ from ..walks.folds import label_folds
 from ._base import WalkEstimator, checked
 from ._explaining import explain_fitted, explain_one
 from ._labels import checked_weights, encode_labels, label_columns, one_hot
-from ._stacking import as_words, labeler_for
+from ._stacking import as_words, knows_features, labeler_for
 from ._updating import update_fitted
 
 if TYPE_CHECKING:
@@ -57,11 +58,11 @@ NEIGHBORS = 15
 class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Classes of all points from the labels of a few, by y ← α·M·y + (1 − α)·y⁰, Eq. (29).
 
-    Memory and time are O(N): M is a ``bvdt.WalkOperator`` or its symmetrised form.
+    Memory and time are O(N): M is a ``bvdt.operators.WalkOperator`` or its symmetrised form.
 
     Parameters
     ----------
-    divergence : str or BregmanDivergence, default="gid"
+    divergence : str or BregmanDivergence, default="squared_euclidean"
         A name of ``bvdt.divergences.get`` or an instance. "gid" is for counts and other values ≥ 0;
         "squared_euclidean" takes any.
     bandwidth : float, "auto" or "learn", default="auto"
@@ -69,7 +70,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     tree : "ward", "anchor" or bvdt.Tree, default="ward"
     n_blocks : int or None, default=None
     n_trees : int, default=1
-    n_neighbors : int, default=10
+    n_neighbors : int, default=15
     recall : float or None, default=None
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
@@ -95,14 +96,15 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         power among ½, 0 and 1 that hidden labels are for.
     clamp : bool, default=False
         Whether labeled points are set back to their label at each step.
-    blend : None, "auto", "linear", "naive_bayes", classifier or array, default=None
-        What the walk is blended with; labels hidden in turn decide the weights (theory: Blending experts).
+    blend : None, "auto", "linear", "naive_bayes", classifier or array, default="auto"
+        What the walk is stacked with; labels hidden in turn decide the weights (theory: Blending experts).
         None: the walk alone. "auto": a linear model, naive Bayes on sparse features ≥ 0, and students of
-        their blend. "linear", "naive_bayes", or a scikit-learn classifier with predict_proba or
-        decision_function, which is refitted per fold: that one expert. An array (n_points, n_classes):
-        class probabilities known beforehand, not from these labels. With a blend, probabilities are
-        calibrated, the walk is that of mode "spread", and ``max_iter``, ``tol``, ``clamp``, ``class_balance``
-        and ``class_mass_normalization`` have no effect.
+        their blend; the walk alone where it has no features (a graph), and for another ``method``, ``clamp``
+        or ``class_mass_normalization``. "linear", "naive_bayes", or a scikit-learn classifier with
+        predict_proba or decision_function, which is refitted per fold: that one expert. An array (n_points,
+        n_classes): class probabilities known beforehand, not from these labels. Blended probabilities are
+        calibrated, the walk is that of method "spread", and ``max_iter``, ``tol``, ``clamp``,
+        ``class_balance`` and ``class_mass_normalization`` have no effect.
 
     Attributes
     ----------
@@ -115,7 +117,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     label_distributions_ : array of shape (n_points, n_classes)
         Its probabilities; rows sum to 1. With a blend a given label has 1.
     n_iter_ : int
-        Products taken; without a blend only.
+        Products that the walk took.
     alpha_ : float
         The alpha that was used.
     blend_ : bvdt.stacking.Blend
@@ -152,26 +154,26 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
 
     def __init__(
         self,
-        divergence: str | BregmanDivergence = "gid",
+        divergence: str | BregmanDivergence = DIVERGENCE,
         *,
         bandwidth: float | str = "auto",
         smoothing: float | str | ArrayLike = "auto",
         tree: str | Tree = "ward",
         n_blocks: int | None = None,
         n_trees: int = 1,
-        n_neighbors: int = 10,
+        n_neighbors: int = N_NEIGHBORS,
         recall: float | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
         progress: bool = False,
-        alpha: float | str = 0.9,
+        alpha: float | str = ALPHA,
         max_iter: int = 300,
         tol: float = 1e-4,
         method: str = "spread",
         class_mass_normalization: bool = False,
         class_balance: bool = True,
         clamp: bool = False,
-        blend: Prior | None = None,
+        blend: Prior | None = BLEND,
     ) -> None:
         self.divergence = divergence
         self.bandwidth = bandwidth
@@ -292,13 +294,20 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         self._blended, self._new_points = None, None
         if hasattr(self, "blend_"):
             del self.blend_
-        if self.blend is None or len(classes) < 2:
+        if not self._blends(X) or len(classes) < 2:
             return self._propagate(weight)
         counted = np.where(weight > 0, codes, -1)
         if len(np.unique(counted[counted >= 0])) < len(classes):  # a class without weight cannot be blended
             return self._propagate(weight)
         self.codes_, self._label_weight = counted, np.where(counted >= 0, weight, 0.0)
         return self._blend(X, start, decided)
+
+    def _blends(self, X: PointsLike | None) -> bool:
+        """Whether there is something to blend with; "auto" leaves another walk than the default's alone."""
+        if not isinstance(self.blend, str) or self.blend != "auto":
+            return self.blend is not None
+        usual = self.method == "spread" and not self.clamp and not self.class_mass_normalization
+        return usual and knows_features(self.operator_, X)
 
     @classmethod
     def restored(
@@ -319,7 +328,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         fitted.operator_ = operator
         fitted._features_of_operator()
         fitted.classes_, fitted.codes_ = np.asarray(classes), codes
-        fitted.alpha_ = parameters.get("alpha", 0.9)
+        fitted.alpha_ = parameters.get("alpha", ALPHA)
         fitted._label_weight = np.ones(len(codes)) if label_weight is None else label_weight
         fitted.label_distributions_ = label_distributions
         fitted.transduction_ = fitted.classes_[label_distributions.argmax(axis=1)]
@@ -338,12 +347,12 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
             clamp=labeled if self.clamp else None,
         )
         counts = np.bincount(Y0.indices, Y0.data, len(self.classes_)).astype(np.float64, copy=False)
-        blend = counts / counts.sum()
+        prior = counts / counts.sum()
         n_jobs = getattr(self.operator_, "n_jobs", None)
         divisor = self._divisor(scores, counts, Y0) if self.class_balance else None
-        P, best = distribute(scores, blend, n_jobs, divisor)
+        P, best = distribute(scores, prior, n_jobs, divisor)
         if self.class_mass_normalization:
-            return self._keep(match_class_mass(P, ~labeled, blend))
+            return self._keep(match_class_mass(P, ~labeled, prior))
         return self._keep(P, best)
 
     def _divisor(self, scores: Float, counts: Float, Y0: CSR) -> Float | None:  # (k,)
@@ -384,7 +393,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         blended = labeler.label(
             self.codes_, len(self.classes_), start=start, weight=self._label_weight, decided=decided
         )
-        self.alpha_ = blended.alpha
+        self.alpha_, self.n_iter_ = blended.alpha, blended.products
         self._labeling = (labeler, blended.start)
         self._blended, self._new_points, self.blend_ = blended, blended.new, blended.outcome
         labeled = self.codes_ >= 0

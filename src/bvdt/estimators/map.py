@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from .._support.arrays import Float
+from .._support.defaults import DIVERGENCE, N_NEIGHBORS
 from .._support.running import RandomState
 from .._support.sparse import OperatorLike, PointsLike
 from ..divergences import BregmanDivergence
@@ -26,7 +27,7 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
 
     Parameters
     ----------
-    divergence : str or BregmanDivergence, default="gid"
+    divergence : str or BregmanDivergence, default="squared_euclidean"
         A name of ``bvdt.divergences.get`` or an instance. "gid" is for counts and other values ≥ 0;
         "squared_euclidean" takes any.
     bandwidth : float, "auto" or "learn", default="auto"
@@ -34,7 +35,7 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
     tree : "ward", "anchor" or bvdt.Tree, default="ward"
     n_blocks : int or None, default=None
     n_trees : int, default=1
-    n_neighbors : int, default=10
+    n_neighbors : int, default=15
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
     progress : bool, default=False
@@ -61,14 +62,14 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
 
     def __init__(
         self,
-        divergence: str | BregmanDivergence = "gid",
+        divergence: str | BregmanDivergence = DIVERGENCE,
         *,
         bandwidth: float | str = "auto",
         smoothing: float | str | ArrayLike = "auto",
         tree: str | Tree = "ward",
         n_blocks: int | None = None,
         n_trees: int = 1,
-        n_neighbors: int = 10,
+        n_neighbors: int = N_NEIGHBORS,
         random_state: RandomState = None,
         n_jobs: int | None = None,
         progress: bool = False,

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .._support.arrays import Float
+from .._support.defaults import DIVERGENCE, N_NEIGHBORS
 from .._support.running import RandomState, generator, n_threads
 from .._support.sparse import Operator, OperatorLike, PointsLike
 from ..divergences import BregmanDivergence
@@ -34,7 +35,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
     Parameters
     ----------
     n_components : int, default=2
-    divergence : str or BregmanDivergence, default="gid"
+    divergence : str or BregmanDivergence, default="squared_euclidean"
         A name of ``bvdt.divergences.get`` or an instance. "gid" is for counts and other values ≥ 0;
         "squared_euclidean" takes any.
     bandwidth : float, "auto" or "learn", default="auto"
@@ -42,7 +43,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
     tree : "ward", "anchor" or bvdt.Tree, default="ward"
     n_blocks : int or None, default=None
     n_trees : int, default=1
-    n_neighbors : int, default=10
+    n_neighbors : int, default=15
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
     progress : bool, default=False
@@ -82,13 +83,13 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
         self,
         n_components: int = 2,
         *,
-        divergence: str | BregmanDivergence = "gid",
+        divergence: str | BregmanDivergence = DIVERGENCE,
         bandwidth: float | str = "auto",
         smoothing: float | str | ArrayLike = "auto",
         tree: str | Tree = "ward",
         n_blocks: int | None = None,
         n_trees: int = 1,
-        n_neighbors: int = 10,
+        n_neighbors: int = N_NEIGHBORS,
         random_state: RandomState = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -153,7 +154,7 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
     ----------
     n_clusters : int or "auto", default=8
         "auto" takes the number from 2 to 20 whose eigengap times stability is largest (``selection_``).
-    divergence : str or BregmanDivergence, default="gid"
+    divergence : str or BregmanDivergence, default="squared_euclidean"
         A name of ``bvdt.divergences.get`` or an instance. "gid" is for counts and other values ≥ 0;
         "squared_euclidean" takes any.
     bandwidth : float, "auto" or "learn", default="auto"
@@ -161,7 +162,7 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
     tree : "ward", "anchor" or bvdt.Tree, default="ward"
     n_blocks : int or None, default=None
     n_trees : int, default=1
-    n_neighbors : int, default=10
+    n_neighbors : int, default=15
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
     progress : bool, default=False
@@ -199,13 +200,13 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         self,
         n_clusters: int | str = 8,
         *,
-        divergence: str | BregmanDivergence = "gid",
+        divergence: str | BregmanDivergence = DIVERGENCE,
         bandwidth: float | str = "auto",
         smoothing: float | str | ArrayLike = "auto",
         tree: str | Tree = "ward",
         n_blocks: int | None = None,
         n_trees: int = 1,
-        n_neighbors: int = 10,
+        n_neighbors: int = N_NEIGHBORS,
         random_state: RandomState = None,
         n_jobs: int | None = None,
         progress: bool = False,

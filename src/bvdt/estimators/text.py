@@ -8,19 +8,12 @@ from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.pipeline import Pipeline
 
+from .._support.defaults import TEXT_DIVERGENCE, TEXT_TREES
 from .._support.sparse import PointsLike
 from . import LabelPropagation
 
-# One setting for all corpora of docs/forest.md; the blend is measured in docs/decisions.md.
-DEFAULTS: dict[str, Any] = {
-    "divergence": "cosine",
-    "n_trees": 2,
-    "n_neighbors": 15,
-    "alpha": 0.875,
-    "method": "spread",
-    "class_mass_normalization": False,
-    "blend": "auto",
-}
+# What texts take besides the defaults of all data: one setting for all corpora of docs/forest.md.
+DEFAULTS: dict[str, Any] = {"divergence": TEXT_DIVERGENCE, "n_trees": TEXT_TREES}
 
 
 class TextPipeline(Pipeline):  # type: ignore[misc]  # scikit-learn has no types
@@ -40,9 +33,8 @@ def text_pipeline(input: str = "counts", **params: Any) -> Pipeline:
     Parameters
     ----------
     input : "counts", a matrix documents × terms; "text", strings, one per document: of a table one column.
-    params : of ``bvdt.LabelPropagation``, in place of the defaults: cosine, 2 trees, the 15 nearest kept,
-        label spreading with α = 0.875, no class masses, blended with a linear model, naive Bayes and their
-        students (blend="auto"), which from strings see the words' character n-grams, too.
+    params : of ``bvdt.LabelPropagation``; the divergence is "cosine" and there are 2 trees unless they say
+        otherwise. From strings the linear experts of blend="auto" see the words' character n-grams, too.
 
     Examples
     --------

@@ -19,6 +19,7 @@ from scipy import sparse
 
 from .._support import memory
 from .._support.arrays import Chosen, Float, Index, Integers
+from .._support.defaults import DIVERGENCE
 from .._support.running import n_threads
 from .._support.sparse import CSR, Points, PointsLike, is_sparse
 from ..divergences import BregmanDivergence, get
@@ -210,8 +211,9 @@ class Lifted:
 
 def lift(
     X: PointsLike,
-    divergence: str | BregmanDivergence = "gid",
+    divergence: str | BregmanDivergence = DIVERGENCE,
     smoothing: float | str | ArrayLike = "auto",
+    copy: bool = True,
 ) -> Lifted:
     """Lifted form of dense or sparse points; O(nnz) time and memory for a separable φ.
 
@@ -221,6 +223,7 @@ def lift(
     divergence : a name of ``bvdt.divergences.get`` or an instance.
     smoothing : e of x' = x + e, which moves zeros inside the domain: a number, an array (d,), "background"
         (a share of every feature's mean) or "auto" (none unless a point lies on the domain's edge).
+    copy : False lets X be written over and kept, where it is an array of float64 or a CSR matrix of them.
     """
     divergence = get(divergence)
     given, X = X, as_points(X)
@@ -242,9 +245,10 @@ def lift(
     if divergence.translation_invariant:
         offset = _far_columns(X) if is_sparse(X) else _middle(X)
     # A converted array is nobody else's: it is moved where it is, not held twice.
-    own = isinstance(given, np.ndarray) and not is_sparse(X) and not np.may_share_memory(X, given)
+    converted = isinstance(given, np.ndarray) and not is_sparse(X) and not np.may_share_memory(X, given)
+    own = converted or (not copy and not is_sparse(X) and X.flags.writeable)
     lifting = Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse(X), columns)
-    lifted = lifting._lift(lifting._owned(X, points), given, own)
+    lifted = lifting._lift(lifting._owned(X, points) if copy else X, given, own)
     if not divergence.translation_invariant:
         refuse_rounding(lifted, divergence.name)
     return lifted

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from .._support import memory
 from .._support.arrays import checked_integer
+from .._support.defaults import DIVERGENCE
 from .._support.progress import Progress
 from ..divergences import BregmanDivergence
 from ..lifting import Lifted, lift, warn_of_one_column
@@ -26,7 +27,7 @@ def transition_matrix(X: None, *, neighbors: Any) -> Any: ...  # CSR (N, N)
 @overload
 def transition_matrix(
     X: Any,
-    divergence: str | BregmanDivergence = "gid",
+    divergence: str | BregmanDivergence = DIVERGENCE,
     *,
     bandwidth: float | str = "auto",
     smoothing: float | str | ArrayLike = "auto",
@@ -40,13 +41,14 @@ def transition_matrix(
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: Progress = False,
+    copy: bool = True,
 ) -> WalkOperator: ...
 
 
 @memory.telling("building the walk")
 def transition_matrix(
     X: Any,
-    divergence: str | BregmanDivergence = "gid",
+    divergence: str | BregmanDivergence = DIVERGENCE,
     *,
     bandwidth: float | str = "auto",
     smoothing: float | str | ArrayLike = "auto",
@@ -60,13 +62,14 @@ def transition_matrix(
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: Progress = False,
+    copy: bool = True,
 ) -> Any:
     """Random-walk matrix of N points, p_ij ∝ exp(−d_φ(x_i, x_j)/bandwidth), in O(N) numbers.
 
     Parameters
     ----------
-    X : (N, d) array, scipy.sparse matrix or array, or DataFrame of numbers, N ≥ 2; the operator holds a copy.
-        None: ``neighbors`` alone.
+    X : (N, d) array, scipy.sparse matrix or array, or DataFrame of numbers, N ≥ 2. None: ``neighbors``
+        alone.
     divergence : a name of ``bvdt.divergences.get`` or an instance.
     bandwidth : a number > 0; "auto" (rows with about 5 effective neighbors); "learn" (maximises the bound).
     smoothing : e of x' = x + e, see ``bvdt.lifting.lift``.
@@ -84,6 +87,9 @@ def transition_matrix(
     weights : of the trees: "uniform", "bound" (∝ exp(bound per row)), or values ≥ 0.
     random_state : seed of the tree; the same seed gives the same result for any number of threads.
     n_jobs : threads; None or −1 for all cores.
+    copy : whether the operator holds a copy of X, so that X may change afterwards. False saves that memory
+        where X is an array of float64 or a CSR matrix of them: X is written over and kept, and is not to be
+        used again. Nothing checks that it is not.
     progress : True writes the progress on stderr; a callable is told it as ``progress(stage, done, total)``.
 
     Examples
@@ -98,7 +104,7 @@ def transition_matrix(
     """
     if X is None and neighbors is not None:
         return graph_walk(neighbors)
-    lifted = lift(X, divergence, smoothing)
+    lifted = lift(X, divergence, smoothing, copy)
     if lifted.lifting is not None:
         warn_of_one_column(lifted.X, lifted.lifting.divergence.name)
     n_trees = checked_integer(n_trees, "n_trees", 1)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._support import memory
 from .._support.arrays import Float
+from .._support.defaults import DIVERGENCE
 from ..divergences import BregmanDivergence
 from ..lifting import Lifted, lift
 
@@ -18,7 +19,7 @@ _BATCH = 1 << 22  # entries computed at once
 @memory.telling("the exact matrix")
 def exact_transition_matrix(
     X: Any,
-    divergence: str | BregmanDivergence = "gid",
+    divergence: str | BregmanDivergence = DIVERGENCE,
     *,
     bandwidth: float = 1.0,
     smoothing: float | str | ArrayLike = "auto",

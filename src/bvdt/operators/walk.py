@@ -35,7 +35,7 @@ class WalkOperator(RealOperator):
     >>> import bvdt
     >>> X = [[0.0], [1.0], [3.0], [4.5]]
     >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, random_state=0)
-    >>> isinstance(op, bvdt.WalkOperator), op.rows_sum_to_one
+    >>> isinstance(op, bvdt.operators.WalkOperator), op.rows_sum_to_one
     (True, True)
     >>> op.T.shape, op.symmetrized().shape
     ((4, 4), (4, 4))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._support import memory
 from .._support.arrays import Float, Numbers, checked_integer
+from .._support.defaults import DIVERGENCE
 from ..divergences import BregmanDivergence
 from ..lifting import Lifted
 from ..operators import ForestOperator, NearField, RealOperator, Side, TransitionOperator, WalkOperator
@@ -218,7 +219,7 @@ def build_operator(
     executor: Executor,
     slabs: Sequence[Reference],
     lengths: Sequence[int],
-    divergence: str | BregmanDivergence = "gid",
+    divergence: str | BregmanDivergence = DIVERGENCE,
     *,
     bandwidth: float | str = "auto",
     smoothing: float | str | ArrayLike = "auto",

@@ -52,6 +52,7 @@ class WalkScores:
     class_weight: Float  # (k,) of hidden labels
     unequal: bool  # whether classes are of unequal size, by labels drawn at random
     power: float  # of the classes' label counts, by which scores were divided
+    products: int  # that they took
 
 
 def walk_expert(
@@ -70,14 +71,14 @@ def walk_expert(
     Y[folds.labeled, np.where(folds.tested, folds.fold, folds.n_folds), folds.codes] = folds.weight
     begin = None if start is None else start.reshape(N, -1)
     alpha, given = min(alpha, LARGEST_ALPHA), Y.reshape(N, -1)
-    found, _ = solve_spread(S, given, alpha, tol=WALK_TOL, start=begin)
+    found, products = solve_spread(S, given, alpha, tol=WALK_TOL, start=begin)
     own = np.asarray(S.extended(found, alpha, given), np.float32).reshape(N, folds.n_slices, k)
     total = own.sum(axis=1, keepdims=True)
     F = np.concatenate([total - own[:, :-1], total], axis=1)
     power, class_share, class_weight, unequal = balance(F, folds)
     power, unequal = (power, unequal) if decided is None else decided
     F /= (folds.class_counts() ** power).astype(np.float32)
-    return WalkScores(walk_log(F), own, class_share, class_weight, unequal, power)
+    return WalkScores(walk_log(F), own, class_share, class_weight, unequal, power, products)
 
 
 def walk_log(F: NDArray[Real]) -> NDArray[Real]:  # (…, k)

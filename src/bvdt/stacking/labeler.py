@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from .._support.arrays import Float, Index
+from .._support.defaults import ALPHA
 from .._support.sparse import CSR, Operator, Points, is_sparse
 from ..lifting import Lifting
 from ..walks import choose_alpha, symmetrized
@@ -126,6 +127,7 @@ class Blended:
     new: NewPoints
     start: Start
     decided: Decided
+    products: int  # of the walk
     measured: bool = True  # in these folds; else in an earlier call
 
     @property
@@ -169,7 +171,7 @@ class Labeler:
         X: Points,
         blend: Prior = "auto",
         *,
-        alpha: float | str = 0.875,
+        alpha: float | str = ALPHA,
         n_jobs: int | None = None,
         through: Lifting | None = None,
         terms: Sequence[str] | None = None,
@@ -282,7 +284,9 @@ class Labeler:
         new = self._new_points(experts[used], w[used], P[:, -1].copy(), share, power)
         start = Start(folds, walked.own, hinge)
         P_all, P_hidden = calibrated(logs, power), calibrated(hidden, power)
-        return Blended(P_all, P_hidden, folds, decided.outcome, new, start, decided, measured)
+        return Blended(
+            P_all, P_hidden, folds, decided.outcome, new, start, decided, walked.products, measured
+        )
 
     def _resolved_alpha(self, folds: Folds) -> float:
         if not isinstance(self.alpha, str):

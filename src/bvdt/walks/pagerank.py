@@ -29,7 +29,7 @@ def pagerank(
     >>> import bvdt
     >>> X = [[0.0], [1.0], [3.0], [4.5]]
     >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, random_state=0)
-    >>> bvdt.pagerank(op, restart=[1, 0, 0, 0]).round(2)
+    >>> bvdt.walks.pagerank(op, restart=[1, 0, 0, 0]).round(2)
     array([0.51, 0.43, 0.03, 0.03])
     """
     M = as_square(op)
@@ -60,7 +60,7 @@ def stationary_distribution(
     >>> import bvdt
     >>> X = [[0.0], [1.0], [3.0], [4.5]]
     >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, random_state=0)
-    >>> bvdt.stationary_distribution(op).round(2)
+    >>> bvdt.walks.stationary_distribution(op).round(2)
     array([0.32, 0.32, 0.18, 0.18])
     """
     M = as_square(op)

@@ -12,13 +12,13 @@ from .. import _core
 from .running import n_threads
 
 
-def show_config() -> None:
+def show_versions() -> None:
     """Print bvdt's version, its compiler, SIMD level, OpenMP and threads, and the libraries beneath.
 
     Examples
     --------
     >>> import bvdt
-    >>> bvdt.show_config()
+    >>> bvdt.show_versions()
     bvdt...
     compiler...
     """

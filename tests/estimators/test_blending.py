@@ -71,7 +71,7 @@ def test_a_prior_without_x_takes_the_operators_data(counted):
 def test_a_prior_without_features_is_refused(counted):
     _, _, op, few = counted
     with pytest.raises(ValueError, match="a blend needs X, or an operator that knows its data"):
-        with_blend("auto").fit(y=few, operator=op.toarray())
+        with_blend("linear").fit(y=few, operator=op.toarray())
     P = with_blend(np.full((400, 3), 1 / 3)).fit(y=few, operator=op.toarray()).label_distributions_
     assert np.isfinite(P).all()
 
