@@ -10,7 +10,7 @@ CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 TOGETHER = -n auto --dist worksteal
 
 .PHONY: install demo check test test-fast test-simd test-random test-cpp test-oldest wheel-test coverage lint stubs format \
-	sanitize fuzz fuzz-sanitize bench bench-quick bench-embedding bench-maps bench-neighbors docs clean
+	sanitize fuzz fuzz-sanitize reproduce bench bench-quick bench-embedding bench-maps bench-neighbors docs clean
 install: $(VENV)/.installed
 
 $(VENV)/bin/python:
@@ -98,6 +98,11 @@ fuzz: install
 fuzz-sanitize: TARGETS := models csr arguments kernels
 fuzz-sanitize: install
 	VENV=$(VENV) bash tests/helpers/sanitize.sh -m fuzz run --seconds $(DURATION) $(TARGETS)
+
+# The paper's section 4, from the data sets in DATA to the page and tables in results/; ONLY="table2 figure2a" for parts.
+DATA ?= data
+reproduce: install
+	$(BIN)/python -m reproduction --data "$(DATA)" --out results $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
 # Each rival in an environment of its own, .venv-bench/NAME, made by run.py from the extra "bench".
 bench: install

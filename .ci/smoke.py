@@ -144,8 +144,6 @@ def commands() -> None:
         "embed",
         "cluster",
         "inspect",
-        "reproduce",
-        "datasets",
         "neighbors",
     }
     for name in named:
@@ -168,11 +166,10 @@ def commands() -> None:
         "nested.csv",
     )
     assert "label" in run("inspect topics.bvdt")
-    assert "bbc" in run("datasets list")
     np.save("points.npy", X)
     np.save("lists.npy", bvdt.NearestNeighbors(n_neighbors=5).fit(X).kneighbors(return_distance=False))
     assert "1.000" in run("neighbors audit points.npy lists.npy")
-    run("demo --quiet --out demo", "demo/report.html", "demo/documents.csv")
+    run("demo --quiet --out demo", "demo/report.html")
 
 
 def browser_page() -> None:

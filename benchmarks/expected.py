@@ -16,6 +16,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 import bvdt
+from bvdt._support.defaults import N_NEIGHBORS
 from bvdt.estimators.text import DEFAULTS
 from corpora import TEXTS, classes, counts, texts
 from forest import weighted
@@ -43,7 +44,7 @@ def problem(name: str) -> tuple[Any, Any, Any, np.ndarray]:
     else:
         X = counts(name)[rows]
     T = weighted(X)
-    walk = {key: DEFAULTS[key] for key in ("divergence", "n_trees", "n_neighbors")}
+    walk = DEFAULTS | {"n_neighbors": N_NEIGHBORS}
     return T, words, bvdt.transition_matrix(T, random_state=0, **walk), y[rows]
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.naive_bayes import MultinomialNB
 
 import bvdt
+from bvdt._support.defaults import N_NEIGHBORS
 from bvdt.estimators.text import DEFAULTS
 from corpora import classes, counts
 from forest import CORPORA, accuracy, labeling, weighted
@@ -109,7 +110,7 @@ def prepare(name: str) -> tuple[Any, Any, Any, np.ndarray]:
     """Counts, tf-idf rows, walk and classes."""
     X, y = counts(name), classes(name)
     T = weighted(X)
-    walk = {key: DEFAULTS[key] for key in ("divergence", "n_trees", "n_neighbors")}
+    walk = DEFAULTS | {"n_neighbors": N_NEIGHBORS}
     return X, T, bvdt.transition_matrix(T, random_state=0, **walk), y
 
 

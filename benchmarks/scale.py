@@ -29,11 +29,12 @@ from scipy import sparse
 
 import bvdt
 import bvdt.dask
-from bvdt._support import memory
+from bvdt._support.memory import GIB
 from bvdt.dask.walk import DaskOperator, parse_bytes
 from bvdt.sharded import LocalExecutor, build_operator
 from bvdt.sharded.columns import Columns
 from bvdt.sharded.symmetrized import ones
+from peak import peak_bytes, start_peak
 
 DATA = Path(os.environ.get("BVDT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
@@ -346,7 +347,7 @@ def files(n_points: int, n_features: int, limit: str, folder: Path, n_products: 
 def files_child(n_points: int, n_features: int, limit: str, folder: Path, n_products: int) -> None:
     X = np.load(folder / f"blobs-{n_points}-{n_features}.npy", mmap_mode="r")
     stages, told = Stages(), {"points": n_points, "limit": limit}
-    memory.start_peak()
+    start_peak()
     cpu = time.process_time()
     with timed(told, "build"):
         op = bvdt.dask.transition_matrix(
@@ -359,14 +360,14 @@ def files_child(n_points: int, n_features: int, limit: str, folder: Path, n_prod
             progress=stages,
         )
     stages.close()
-    told["build peak GiB"] = round(memory.peak_bytes() / memory.GIB, 2)
+    told["build peak GiB"] = round(peak_bytes() / GIB, 2)
     products = time.process_time()
     with timed(told, f"{n_products} products"):
         v = _columns(op, 10)
         for _ in range(n_products):
             v = op.times(v, spent=True)
     told["products CPU"] = round(time.process_time() - products, 2)
-    told |= {"peak GiB": round(memory.peak_bytes() / memory.GIB, 2), "shards": op.n_shards}
+    told |= {"peak GiB": round(peak_bytes() / GIB, 2), "shards": op.n_shards}
     told |= {"CPU": round(time.process_time() - cpu, 1), "bound": op.lower_bound / n_points}
     print(json.dumps(told | {"stages": stages.seconds}), flush=True)
 

@@ -24,8 +24,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import bvdt
-from bvdt.experiments.docstrings import read_docstrings
 from corpora import texts
+from docstrings import read_docstrings
 
 LABELS = (40, 70, 100, 150)
 SEEDS = range(400, 405)

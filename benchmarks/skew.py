@@ -18,6 +18,7 @@ from sklearn.metrics import f1_score
 from sklearn.svm import LinearSVC
 
 import bvdt
+from bvdt._support.defaults import N_NEIGHBORS
 from bvdt.estimators.text import DEFAULTS
 from corpora import TEXTS, classes, counts, texts
 from forest import accuracy, weighted
@@ -53,7 +54,7 @@ def prepare(name: str, share: float) -> tuple[Any, Any, Any, Any, np.ndarray]:
         rows, y = skewed(classes(name), share)
         X = counts(name)[rows]
     T = weighted(X)
-    walk = {key: DEFAULTS[key] for key in ("divergence", "n_trees", "n_neighbors")}
+    walk = DEFAULTS | {"n_neighbors": N_NEIGHBORS}
     return X, T, words, bvdt.transition_matrix(T, random_state=0, **walk), y
 
 

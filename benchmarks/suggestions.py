@@ -16,6 +16,7 @@ from sklearn.datasets import load_digits
 from sklearn.feature_extraction.text import TfidfTransformer
 
 import bvdt
+from bvdt._support.defaults import N_NEIGHBORS
 from bvdt.estimators.text import DEFAULTS
 from corpora import FOLDER
 
@@ -42,7 +43,7 @@ def load(name: str) -> tuple[object, np.ndarray, dict[str, object], float]:
 
         parts = (file["data"].astype(np.int32), file["indices"].astype(np.int32), file["indptr"])
         X = sparse.csr_matrix(parts, shape=tuple(file["shape"]))
-        walk = {name: DEFAULTS[name] for name in ("divergence", "n_trees", "n_neighbors")}
+        walk = DEFAULTS | {"n_neighbors": N_NEIGHBORS}
         return TfidfTransformer(sublinear_tf=True).fit_transform(X), file["labels"].astype(int), walk, 0.875
 
 

@@ -122,10 +122,6 @@ COMMANDS = [
     "cluster",
     "inspect",
     "demo",
-    "reproduce",
-    "datasets",
-    "datasets list",
-    "datasets fetch",
     "neighbors",
     "neighbors audit",
 ]

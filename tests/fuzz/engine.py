@@ -257,7 +257,7 @@ class _Child:
 
     def __init__(self, command: Sequence[str]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed on leaving
-        path = os.pathsep.join(filter(None, [str(_TESTS), os.environ.get("PYTHONPATH")]))
+        path = os.pathsep.join(filter(None, [str(_TESTS), str(_TESTS.parent), os.environ.get("PYTHONPATH")]))
         self._process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,

@@ -14,12 +14,12 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy import sparse
 
-from bvdt.datasets.corpus import CORPORA, Corpus, load_corpus, save_corpus
 from bvdt.documents.files import read_documents
 from fuzz.damage import ArrayEdit, ByteEdit, array_edits, byte_edits, damaged_arrays, damaged_bytes
 from fuzz.engine import Target
 from fuzz.walks import may_refuse, require
 from helpers import cli_cases as cases
+from reproduction.data import CORPORA, load_corpus, save_corpus
 
 TEXTS = {".csv": "topic", ".tsv": "topic", ".jsonl": "topic", ".parquet": "topic", "folder": "folder"}
 MATRICES = {".mtx": None, ".svm": "target", ".npy": None, ".npz": None, ".npz arrays": "labels"}
@@ -143,7 +143,7 @@ def _check(documents: Any) -> None:
 def _read_corpus(recipe: Damaged, folder: Path) -> None:
     path = _write(folder / CORPORA[CORPUS].file, content(recipe))
     with may_refuse(path):
-        corpus: Corpus = load_corpus(CORPUS, folder)
+        corpus = load_corpus(CORPUS, folder)
     require(len(corpus.labels) == corpus.counts.shape[0], "labels of another length")
     corpus.counts.check_format(full_check=True)
     with may_refuse():

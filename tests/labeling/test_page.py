@@ -11,10 +11,10 @@ import time
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from bvdt.cli.demo import SHOWN, write_documents
-from bvdt.experiments.demo import load
+from benchmarks.docstrings import read_docstrings
 from bvdt.labeling import Store
 from helpers.browser import Browser
 from helpers.labeling import Process, until, write_corpus
@@ -98,14 +98,18 @@ def exported(process: Process, kind: str = "csv") -> bytes:
     return body
 
 
-def demo_corpus(path: Path) -> dict[str, str]:
-    """The documents that ``bvdt demo`` writes to be labeled."""
-    write_documents(path, load(SHOWN))
-    with open(path, encoding="utf-8", newline="") as file:
-        return {row["id"]: row["class"] for row in csv.DictReader(file)}
+def docstrings_corpus(path: Path) -> dict[str, str]:
+    """The docstrings of Python's own library, by subject."""
+    found = read_docstrings()
+    rows = np.random.default_rng(0).permutation(len(found.texts))
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["id", "text", "class"])
+        table.writerows((found.names[i], found.texts[i], found.subjects[found.labels[i]]) for i in rows)
+    return {found.names[i]: found.subjects[found.labels[i]] for i in rows}
 
 
-CORPORA = {"small": partial(write_corpus, n=400), "demo": demo_corpus}
+CORPORA = {"small": partial(write_corpus, n=400), "docstrings": docstrings_corpus}
 
 
 @pytest.mark.parametrize("corpus", CORPORA)

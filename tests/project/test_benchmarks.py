@@ -16,6 +16,7 @@ from scipy import sparse
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
+import peak  # noqa: E402
 from harness import acceptance, environments, measure, render, summary  # noqa: E402
 from harness.jobs import GROWTH_DENSE, JOBS, chosen, labeled  # noqa: E402
 from harness.measure import Record, Run  # noqa: E402
@@ -248,3 +249,13 @@ def test_unknown_job_is_refused():
     with pytest.raises(SystemExit, match="nonsense"):
         chosen(["nonsense"])
     assert [job.group for job in chosen(["growth", "bbc"])][:2] == ["", "growth"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the high-water mark needs Linux")
+def test_peak_sees_what_was_freed():
+    before = peak.start_peak()
+    np.ones(20_000_000).sum()
+    assert 1.5e8 < peak.peak_bytes() - before < 2.5e8
+    again = peak.start_peak()
+    assert peak.peak_bytes() - again < 5e7

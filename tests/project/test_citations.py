@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("src", "cpp", "tests", "benchmarks", "docs")
+FOLDERS = ("src", "reproduction", "cpp", "tests", "benchmarks", "docs")
 KINDS = {".py", ".pyi", ".cpp", ".hpp", ".h", ".md", ".js", ".css", ".html", ".txt"}
 GONE = ("DES" + "IGN", "Accept" + "ance")  # in two pieces, so that this file does not hold them
 

@@ -1,17 +1,14 @@
-"""How much memory is left, what was used at most, and refusing what would not fit before it is allocated."""
+"""How much memory is left, and refusing what would not fit before it is allocated."""
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from . import limits
 
 GIB = 2**30
-_STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def available_bytes() -> float:
@@ -47,29 +44,3 @@ def telling(purpose: str) -> Iterator[None]:
 def names_figure(error: MemoryError) -> bool:
     """Whether it says how many GiB; NumPy's do, Python's own say nothing."""
     return re.search(r"\d\.? [KMGT]iB", str(error)) is not None
-
-
-def start_peak() -> float:
-    """Bytes in use now, from which on ``peak_bytes`` counts (elsewhere than on Linux: from the start)."""
-    try:
-        _CLEAR.write_text("5")  # the high-water mark starts anew from what is in use
-    except OSError:
-        return peak_bytes()
-    import psutil
-
-    return float(psutil.Process().memory_info().rss)
-
-
-def peak_bytes() -> float:
-    """The most bytes in use at one time since ``start_peak``."""
-    if sys.platform == "win32":
-        import psutil
-
-        return float(psutil.Process().memory_info().peak_wset)
-    if _STATUS.exists():  # the one figure that ``start_peak`` can set back
-        lines = _STATUS.read_text().splitlines()
-        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
-    import resource  # not on Windows
-
-    unit = 1 if sys.platform == "darwin" else 1024
-    return float(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from . import datasets, interrupts, neighbors
+from . import interrupts, neighbors
 from .cluster import CLUSTER_HELP, cluster
 from .demo import DEMO_HELP, demo
 from .embed import EMBED_HELP, embed
@@ -16,7 +16,6 @@ from .help import TwoHelps, usual_spelling
 from .inspect import INSPECT_HELP, inspect
 from .label import LABEL_HELP, label
 from .propagate import PROPAGATE_HELP, propagate
-from .reproduce import REPRODUCE_HELP, reproduce
 
 HELP = """Labels for all documents from a few, maps and clusters: random walks over N
 points without the N×N matrix.
@@ -35,7 +34,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"], "token_normalize_func": usual_spelling},
 )
-app.add_typer(datasets.app, name="datasets")
 app.add_typer(neighbors.app, name="neighbors")
 
 
@@ -62,7 +60,6 @@ app.command("propagate", cls=TwoHelps, help=PROPAGATE_HELP, no_args_is_help=True
 app.command("embed", cls=TwoHelps, help=EMBED_HELP, no_args_is_help=True)(guarded(embed))
 app.command("cluster", cls=TwoHelps, help=CLUSTER_HELP, no_args_is_help=True)(guarded(cluster))
 app.command("inspect", cls=TwoHelps, help=INSPECT_HELP, no_args_is_help=True)(guarded(inspect))
-app.command("reproduce", cls=TwoHelps, help=REPRODUCE_HELP)(guarded(reproduce))
 
 
 def main() -> None:

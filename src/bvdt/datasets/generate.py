@@ -9,12 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .corpus import Corpus
-
-__all__ = ["Mixture", "draw_mixture", "make_documents"]
+__all__ = ["Corpus", "Mixture", "draw_mixture", "make_documents"]
 
 TOPIC_SIZE = 50.0  # Dirichlet weight of a topic: with the background's shape, some hundred terms carry it
 BATCH_TOKENS = 2_000_000  # drawn at a time: bounds the memory, and a class's share stays in the cache
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents as counts of terms, each with the number of its class.
+
+    Examples
+    --------
+    >>> from bvdt.datasets import make_documents
+    >>> corpus = make_documents(200, n_classes=2, random_state=0)
+    >>> corpus.counts.shape[0], corpus.labels.shape, corpus.class_names
+    (200, (200,), ['class 0', 'class 1'])
+    """
+
+    name: str
+    title: str
+    counts: sparse.csr_array  # (N, d) float64
+    labels: NDArray[np.intp]  # (N,) indices into class_names
+    class_names: list[str]
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,19 @@ import csv
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from .._support.arrays import Index
-from .._support.json import JsonObject
-from ..datasets import CORPORA, Corpus, load_corpus
-from ..documents.files import write_table
+from bvdt._support.arrays import Index
+from bvdt._support.json import JsonObject
+from bvdt.datasets import Corpus
+from bvdt.documents.files import write_table
+
 from .config import TITLES, Config
+from .data import CORPORA, load_corpus
 
 FORMAT = 2  # raised when the numbers of cached units would come out otherwise
 
@@ -76,9 +78,7 @@ def _load(name: str, folder: Path, config: Config, seed: int, stamp: str) -> Cor
 def subset(corpus: Corpus, documents: Index) -> Corpus:
     """The corpus of those documents, terms that no longer occur included."""
     counts, labels = corpus.counts[documents], corpus.labels[documents]
-    return Corpus(
-        corpus.name, corpus.title, counts, labels, corpus.class_names, is_surrogate=corpus.is_surrogate
-    )
+    return replace(corpus, counts=counts, labels=labels)
 
 
 def run_units(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from ..documents.files import atomic
+from bvdt.documents.files import atomic
 
 __all__ = ["Page"]
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..datasets import CORPORA, load_corpus
-from ..documents.files import write_table
+from bvdt.documents.files import write_table
+
 from .accuracy import accuracy_units, mean_rows, means, paired
 from .claims import all_claims, claim_rows
 from .config import FULL, PANELS, TITLES, Config
 from .contents import Measured, compose, table2_cells
+from .data import CORPORA, load_corpus
 from .drawing import partition_figure
 from .figures import accuracy_figure, growth_figure, overview_figure
 from .growth import exponents, fastest, growth_units
@@ -128,8 +129,8 @@ def _sizes(run: _Run) -> None:
         run.measured.sizes[name] = (n, d, len(corpus.class_names), used)
     if not run.measured.sizes:
         raise ValueError(
-            f"the folder {run.data} holds none of the data sets; get one with `bvdt datasets fetch bbcsport "
-            f"--out {run.data}`, or name the folder that holds them with --data"
+            f"the folder {run.data} holds none of the data sets; get one with `python -m reproduction.data "
+            f"fetch bbcsport --out {run.data}`, or name the folder that holds them with --data"
         )
     header = ("data", "N", "d", "C", "used", "in the paper")
     run.table("table2", [dict(zip(header, row, strict=True)) for row in table2_cells(run.measured.sizes)])

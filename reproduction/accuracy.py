@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 from scipy.special import stdtrit
 
-from .._support.arrays import Index, Mask
+from bvdt._support.arrays import Index, Mask
+
 from .config import TITLES, Config
 from .methods import METHODS, predict
 from .propagation import draw_labeled

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from .._support.arrays import ArraysByName
+from bvdt._support.arrays import ArraysByName
+from bvdt.datasets import Corpus
+
 from .archives import read_members
-from .corpus import Corpus, CorpusInfo, corpus_info, save_corpus
+from .corpus import CorpusInfo, corpus_info, save_corpus
 from .download import Progress, download, forget
 from .originals import Files, Parsed, parse_bbc, parse_imdb, parse_newsgroups
 
@@ -116,7 +118,7 @@ def _parsed(info: CorpusInfo, source: Source, archive: Path) -> tuple[Corpus, Ar
     for what, (measured, known) in found.items():
         if known not in (None, measured):
             raise ValueError(f"it has {measured} {what}, but {info.name} has {known}")
-    return Corpus(info.name, info.title, counts, labels, class_names, info.is_surrogate), extra
+    return Corpus(info.name, info.title, counts, labels, class_names), extra
 
 
 def _source(name: str) -> Source:

@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 
-from .._support import memory
-from ..datasets import CORPORA
+from bvdt._support import memory
+
 from .accuracy import Curves, Mean
 from .claims import Claim
 from .config import PANELS, TITLES, Config
+from .data import CORPORA
 from .growth import MODEL, Exponent, Times
 from .methods import METHODS
 from .page import Page

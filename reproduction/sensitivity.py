@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from .._support.sparse import CSR, OperatorLike
-from ..operators import TransitionOperator
+from bvdt._support.sparse import CSR, OperatorLike
+from bvdt.operators import TransitionOperator
+
 from .accuracy import Mean, half_width, labeled, score
 from .config import TITLES, Config
 from .methods import METHODS, THREADS, exact_matrix, grow_tree, lifted_counts, tfidf

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._support.arrays import ArraysByName, Integers
+from bvdt._support.arrays import ArraysByName, Integers
 
 __all__ = ["Parsed", "parse_bbc", "parse_imdb", "parse_newsgroups"]
 

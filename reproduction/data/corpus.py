@@ -1,4 +1,4 @@
-"""Labeled documents as counts, and the npz file they are kept in.
+"""The paper's data sets as labeled counts, and the npz files they are kept in.
 
 A file holds a CSR matrix (``data``, ``indices``, ``indptr``, ``shape``), ``labels``, ``class_names`` and
 whatever a data set has besides; counts, terms and labels in the smallest unsigned type that holds them. No
@@ -16,25 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._support.arrays import UNREADABLE, ArraysByName, Integers
-from .._support.atomic import atomic
+from bvdt._support.arrays import UNREADABLE, ArraysByName, Integers
+from bvdt._support.atomic import atomic
+from bvdt.datasets import Corpus
 
-__all__ = ["CORPORA", "Corpus", "CorpusInfo", "corpus_info", "load_corpus", "save_corpus"]
+__all__ = ["CORPORA", "CorpusInfo", "corpus_info", "load_corpus", "save_corpus"]
 
 KEYS = ("data", "indices", "indptr", "shape", "labels", "class_names")
 
 
 @dataclass(frozen=True)
 class CorpusInfo:
-    """What is known of a data set of Table 2: its file, its title and its size.
-
-    Examples
-    --------
-    >>> from bvdt.datasets import corpus_info
-    >>> info = corpus_info("bbc")
-    >>> info.shape, info.n_classes
-    ((2225, 9635), 5)
-    """
+    """What is known of a data set of Table 2: its file, its title and its size."""
 
     name: str
     title: str
@@ -57,74 +50,25 @@ CORPORA = {
 }
 
 
-@dataclass(frozen=True)
-class Corpus:
-    """Documents as counts of terms, each with the number of its class.
-
-    Examples
-    --------
-    >>> from bvdt.datasets import make_documents
-    >>> corpus = make_documents(200, n_classes=2, random_state=0)
-    >>> corpus.counts.shape[0], corpus.labels.shape, corpus.class_names
-    (200, (200,), ['class 0', 'class 1'])
-    """
-
-    name: str
-    title: str
-    counts: sparse.csr_array  # (N, d) float64
-    labels: NDArray[np.intp]  # (N,) indices into class_names
-    class_names: list[str]
-    is_surrogate: bool = False
-
-
 def corpus_info(name: str) -> CorpusInfo:
-    """What is known of the data set of that name.
-
-    Examples
-    --------
-    >>> from bvdt.datasets import corpus_info
-    >>> corpus_info("imdb").shape
-    (50000, 89527)
-    """
+    """What is known of the data set of that name."""
     if name not in CORPORA:
         raise ValueError(f"unknown data set {name!r}; there are {', '.join(CORPORA)}")
     return CORPORA[name]
 
 
 def load_corpus(name: str, folder: str | Path) -> Corpus:
-    """The data set of that name (a key of CORPORA) from its npz file in the folder.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from bvdt.datasets import corpus_info, load_corpus, make_documents, save_corpus
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_corpus(f"{folder}/{corpus_info('bbc').file}", make_documents(200, random_state=0))
-    ...     corpus = load_corpus("bbc", folder)
-    >>> corpus.counts.shape[0]
-    200
-    """
+    """The data set of that name (a key of CORPORA) from its npz file in the folder."""
     info = corpus_info(name)
     path = Path(folder) / info.file
     if not path.is_file():
         raise FileNotFoundError(f"no file {info.file} in the folder {folder}: {_how_to_get(info)}")
     counts, labels, class_names = _checked(path, _read(path))
-    return Corpus(name, info.title, counts, labels, class_names, info.is_surrogate)
+    return Corpus(name, info.title, counts, labels, class_names)
 
 
 def save_corpus(path: str | Path, corpus: Corpus, **extra: NDArray[np.generic]) -> None:
-    """Write the npz file of a corpus whole or not at all; ``extra`` arrays have one entry per document.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from bvdt.datasets import make_documents, save_corpus
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_corpus(f"{folder}/mine.npz", make_documents(200, n_classes=2, random_state=0))
-    ...     print([file.name for file in Path(folder).iterdir()])
-    ['mine.npz']
-    """
+    """Write the npz file of a corpus whole or not at all; ``extra`` arrays have one entry per document."""
     path, counts = Path(path), corpus.counts
     arrays = {"data": counts.data, "indices": counts.indices, "labels": corpus.labels, **extra}
     arrays = {name: _smallest(array) for name, array in arrays.items()}
@@ -140,7 +84,7 @@ def _how_to_get(info: CorpusInfo) -> str:
         return (
             "it cannot be fetched, having no published home; name the folder that holds it, or leave it out"
         )
-    return f"get it with `bvdt datasets fetch {info.name}`, or name the folder that holds it"
+    return f"get it with `python -m reproduction.data fetch {info.name}`, or name the folder that holds it"
 
 
 def _smallest(array: Integers) -> Integers:

@@ -5,26 +5,30 @@ from __future__ import annotations
 import csv
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import bvdt
-from bvdt.cli import app
-from bvdt.datasets import CORPORA, make_documents, save_corpus
-from bvdt.experiments import FULL, QUICK, Outcome, claims, reproduce
-from bvdt.experiments.accuracy import Mean, half_width, means, paired
-from bvdt.experiments.config import PANELS, TITLES
-from bvdt.experiments.growth import MODEL, Exponent, exponents, fastest
-from bvdt.experiments.methods import METHODS, predict
-from bvdt.experiments.propagation import draw_labeled, one_vs_all, settled
-from bvdt.experiments.run import PARTS
-from bvdt.experiments.sensitivity import prepared
+from bvdt.datasets import make_documents
+from reproduction import FULL, QUICK, Outcome, claims, reproduce
+from reproduction.__main__ import main
+from reproduction.accuracy import Mean, half_width, means, paired
+from reproduction.config import PANELS, TITLES
+from reproduction.data import CORPORA, save_corpus
+from reproduction.growth import MODEL, Exponent, exponents, fastest
+from reproduction.methods import METHODS, predict
+from reproduction.propagation import draw_labeled, one_vs_all, settled
+from reproduction.run import PARTS
+from reproduction.sensitivity import prepared
 
 pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
 
 TINY = replace(
     FULL,
@@ -306,33 +310,52 @@ def test_claims_of_time() -> None:
 # -- the command ------------------------------------------------------------------------------------------
 
 
-def test_command_names_what_is_missing(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["reproduce", "--data", str(tmp_path), "--out", str(tmp_path / "o")])
-    assert result.exit_code == 2
-    assert "bvdt datasets fetch" in result.stderr
-    assert result.stderr.splitlines()[-1].startswith("bvdt: ")
+def test_command_names_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--data", str(tmp_path), "--out", str(tmp_path / "o")]) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("reproduction: ")
+    assert "python -m reproduction.data fetch bbcsport" in last
 
 
-def test_command_refuses_an_unknown_part(folder: Path, tmp_path: Path) -> None:
-    command = ["reproduce", "--data", str(folder), "--out", str(tmp_path)]
-    result = CliRunner().invoke(app, [*command, "--only", "figure9"])
-    assert result.exit_code == 2
-    assert "'figure9'" in result.stderr
-    assert PARTS[0] in result.stderr
-    result = CliRunner().invoke(app, [*command, "figure2a"])
-    assert result.exit_code == 2
-    assert "--only figure2a" in result.stderr
+def test_command_refuses_an_unknown_part(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["--data", str(folder), "--out", str(tmp_path)]
+    assert main([*command, "--only", "figure9"]) == 2
+    said = capsys.readouterr().err
+    assert "'figure9'" in said
+    assert PARTS[0] in said
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "figure2a"])
+    assert ended.value.code == 2
 
 
-def test_command_in_json_with_several_parts(folder: Path, tmp_path: Path) -> None:
-    command = ["reproduce", "--data", str(folder), "--out", str(tmp_path), "--json", "--quick", "--jobs", "1"]
-    result = CliRunner().invoke(app, [*command, "--only", "table2", "figure1"])
-    assert result.exit_code == 0, result.stderr
-    answer = json.loads(result.stdout)
+@pytest.mark.parametrize("wrong", [["--seed", "-1"], ["--jobs", "0"]])
+def test_command_refuses_wrong_numbers(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: list[str]
+) -> None:
+    assert main(["--data", str(folder), "--out", str(tmp_path), "--only", "table2", *wrong]) == 2
+    assert wrong[1] in capsys.readouterr().err
+
+
+def test_command_in_json_with_several_parts(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["--data", str(folder), "--out", str(tmp_path), "--json", "--quick", "--jobs", "1"]
+    assert main([*command, "--only", "table2", "figure1"]) == 0
+    answer = json.loads(capsys.readouterr().out)
     assert {claim["verdict"] for claim in answer["claims"]} == {claims.UNKNOWN}
     assert Path(answer["page"]).exists()
     assert (tmp_path / "figure1.svg").exists()
     assert not (tmp_path / "figure2a.png").exists()
+
+
+def test_command_of_its_own_process_says_what_it_wrote(folder: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "reproduction", "--data", folder, "-o", tmp_path, "--only", "table2"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    assert "reproduction.html: claims, tables and figures" in done.stdout
+    assert "left out: 20 Newsgroups: no file" in done.stderr
 
 
 def test_gid_beats_euclidean_trees_on_bbcsport(data_folder: Path, tmp_path: Path) -> None:

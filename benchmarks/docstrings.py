@@ -51,7 +51,7 @@ def read_docstrings(folder: Path | None = None) -> Docstrings:
             found[subject] = texts
     if len(found) < 3:
         raise ValueError(
-            f"bvdt demo needs the sources of Python's own library, whose docstrings it labels; in {folder} "
+            f"docstrings need the sources of Python's own library; in {folder} "
             f"{len(found)} of {len(SUBJECTS)} subjects have {LEAST_TEXTS}"
         )
     seen = Counter(text for texts in found.values() for text in texts)

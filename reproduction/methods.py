@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._support.arrays import Float, Index, Mask
-from .._support.json import JsonObject
-from .._support.sparse import CSR, Operator, OperatorLike
-from ..lifting import Lifted, lift
-from ..operators import TransitionOperator, exact_transition_matrix, transition_matrix
-from ..tree import Tree, anchor_tree
-from ..walks import label_scores
+from bvdt._support.arrays import Float, Index, Mask
+from bvdt._support.defaults import ALPHA, N_NEIGHBORS, TEXT_DIVERGENCE, TEXT_TREES
+from bvdt._support.sparse import CSR, Operator, OperatorLike
+from bvdt.lifting import Lifted, lift
+from bvdt.operators import TransitionOperator, exact_transition_matrix, transition_matrix
+from bvdt.tree import Tree, anchor_tree
+from bvdt.walks import label_scores
+
 from .config import Config
 from .propagation import NOTHING, one_vs_all, vote
 
@@ -69,7 +70,7 @@ def predict(
     if method == "sklearn":
         return _label_spreading(counts, y, masks, config)
     if method == "forest":
-        return _spread(_forest(counts, seed), _text_defaults()["alpha"], y, masks)
+        return _spread(_forest(counts, seed), ALPHA, y, masks)
     if method == "knn":
         return _spread(_neighbor_graph(counts, config.neighbors), config.spreading_alpha, y, masks)
     M = walk_matrix(method, counts, config, seed)
@@ -146,16 +147,9 @@ def _spread(M: OperatorLike, alpha: float, y: Index, masks: list[Mask]) -> list[
 
 def _forest(counts: CSR, seed: list[int]) -> Operator:
     """The operator of ``bvdt.text_pipeline``."""
-    options = {name: _text_defaults()[name] for name in ("divergence", "n_trees", "n_neighbors")}
-    options["n_neighbors"] = min(options["n_neighbors"], counts.shape[0] - 1)
     rng = np.random.default_rng(seed)
-    return transition_matrix(tfidf(counts), random_state=rng, n_jobs=THREADS, **options)
-
-
-def _text_defaults() -> JsonObject:
-    from ..estimators.text import DEFAULTS
-
-    return DEFAULTS
+    near = {"n_trees": TEXT_TREES, "n_neighbors": min(N_NEIGHBORS, counts.shape[0] - 1)}
+    return transition_matrix(tfidf(counts), TEXT_DIVERGENCE, random_state=rng, n_jobs=THREADS, **near)
 
 
 def _neighbor_graph(counts: CSR, k: int) -> CSR:

@@ -10,8 +10,8 @@ import urllib.request
 import numpy as np
 import pytest
 
-from bvdt.datasets.download import _SafeRedirects, download, file_digest, forget
 from helpers.file_server import FileServer
+from reproduction.data.download import _SafeRedirects, download, file_digest, forget
 
 CONTENT = np.random.default_rng(0).bytes(300_000)
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -216,7 +216,7 @@ def test_a_busy_server_is_asked_again(server, tmp_path):
 
 def test_the_waits_grow(server, tmp_path, monkeypatch):
     waits = []
-    monkeypatch.setattr("bvdt.datasets.download.time.sleep", waits.append)
+    monkeypatch.setattr("reproduction.data.download.time.sleep", waits.append)
     server.habits.refuse = [503] * 9
     with pytest.raises(ConnectionError):
         download(f"{server.url}/a.zip", tmp_path / "a.zip", tries=9, wait=1)
@@ -276,14 +276,14 @@ def test_https_leads_to_https_only():
 
 
 def test_every_source_is_https():
-    from bvdt.datasets.fetch import SOURCES
+    from reproduction.data.fetch import SOURCES
 
     assert all(source.url.startswith("https://") for source in SOURCES.values())
 
 
 @pytest.mark.parametrize("length", [True, False])
 def test_too_large_a_file_is_refused(server, tmp_path, monkeypatch, length):
-    monkeypatch.setattr("bvdt.datasets.download.LIMIT", 200_000)
+    monkeypatch.setattr("reproduction.data.download.LIMIT", 200_000)
     server.habits.length = length
     with pytest.raises(ValueError, match="no original has"):
         get(server, tmp_path / "a.zip")

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._support.arrays import Float, Index, Mask
-from .._support.sparse import OperatorLike
+from bvdt._support.arrays import Float, Index, Mask
+from bvdt._support.sparse import OperatorLike
 
 __all__ = ["draw_labeled", "one_vs_all", "settled", "vote"]
 

@@ -1,22 +1,24 @@
-"""``bvdt datasets``: from an archive on a server to a file that ``load_corpus`` reads."""
+"""``python -m reproduction.data``: from an archive on a server to a file that ``load_corpus`` reads."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-from dataclasses import replace
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from scipy import sparse
-from typer.testing import CliRunner
 
-from bvdt.cli import app
-from bvdt.datasets import CORPORA, Corpus, corpus_info, load_corpus, make_documents
-from bvdt.datasets.fetch import SOURCES, fetch_corpus
-from bvdt.datasets.originals import parse_newsgroups
+from bvdt.datasets import Corpus, make_documents
 from helpers.file_server import FileServer
 from helpers.original_files import bbc_files, imdb_files, newsgroups_files, tarred, zipped
+from reproduction.data import CORPORA, corpus_info, load_corpus
+from reproduction.data.__main__ import main
+from reproduction.data.fetch import SOURCES, fetch_corpus
+from reproduction.data.originals import parse_newsgroups
 
 
 @pytest.fixture(autouse=True)
@@ -31,8 +33,18 @@ def server():
         yield running
 
 
-def bvdt(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+@dataclass(frozen=True)
+class Said:
+    exit_code: int
+    output: str
+
+
+def data(*arguments):
+    """The command's exit code, and all that it said."""
+    out = io.StringIO()
+    with redirect_stdout(out), redirect_stderr(out):
+        code = main([str(argument) for argument in arguments])
+    return Said(code, out.getvalue())
 
 
 def expect(monkeypatch, name, corpus, **known):
@@ -57,8 +69,8 @@ def test_bbc(server, tmp_path, monkeypatch):
     expect(monkeypatch, "bbc", SMALL)
     server.habits.files["/bbc.zip"] = content = zipped(bbc_files(SMALL, "bbc"))
     server.habits.break_after = [len(content) // 2]
-    monkeypatch.setattr("bvdt.datasets.download.time.sleep", lambda _: None)
-    result = bvdt("datasets", "fetch", "bbc", "--url", f"{server.url}/bbc.zip", "--out", tmp_path)
+    monkeypatch.setattr("reproduction.data.download.time.sleep", lambda _: None)
+    result = data("fetch", "bbc", "--url", f"{server.url}/bbc.zip", "--out", tmp_path)
     assert result.exit_code == 0, result.output
     assert "BBC News Articles, 40 documents, 30 terms, 3 classes" in result.output
     assert hashlib.sha256(content).hexdigest() in result.output
@@ -91,13 +103,11 @@ def test_imdb(server, tmp_path, monkeypatch):
     expect(monkeypatch, "imdb", corpus)
     server.habits.files["/aclImdb_v1.tar.gz"] = content
     address = f"{server.url}/aclImdb_v1.tar.gz"
-    result = bvdt("datasets", "fetch", "imdb", "--url", address, "--out", tmp_path)
+    result = data("fetch", "imdb", "--url", address, "--out", tmp_path)
     assert result.exit_code == 2
     assert f"{digest}, but {SOURCES['imdb'].sha256} is required" in result.output
     assert list(tmp_path.glob("**/*.npz")) == []
-    result = bvdt(
-        "datasets", "fetch", "imdb", "--url", address, "--out", tmp_path, "--sha256", digest, "--json"
-    )
+    result = data("fetch", "imdb", "--url", address, "--out", tmp_path, "--sha256", digest, "--json")
     assert json.loads(result.output)["sha256"] == digest
     assert_same(load_corpus("imdb", tmp_path), corpus)
     with np.load(tmp_path / "imdb.npz") as stored:
@@ -118,7 +128,7 @@ def test_the_real_counts_written_back_and_fetched_again(server, tmp_path, data_f
     """The known sizes are those of the real data, which come through whole."""
     real = load_corpus(name, data_folder)
     server.habits.files["/a"] = zipped(bbc_files(real, name))
-    result = bvdt("datasets", "fetch", name, "--url", f"{server.url}/a", "--out", tmp_path, "--quiet")
+    result = data("fetch", name, "--url", f"{server.url}/a", "--out", tmp_path, "--quiet")
     assert (result.exit_code, result.output) == (0, "")
     assert_same(load_corpus(name, tmp_path), real)
     with np.load(tmp_path / CORPORA[name].file) as ours, np.load(data_folder / CORPORA[name].file) as theirs:
@@ -143,9 +153,9 @@ def test_the_real_counts_written_back_and_fetched_again(server, tmp_path, data_f
 )
 def test_what_is_not_the_data_set_is_refused_and_forgotten(server, tmp_path, content, message):
     server.habits.files["/bbc.zip"] = content
-    result = bvdt("datasets", "fetch", "bbc", "--url", f"{server.url}/bbc.zip", "--out", tmp_path)
+    result = data("fetch", "bbc", "--url", f"{server.url}/bbc.zip", "--out", tmp_path)
     assert result.exit_code == 2
-    assert result.output.startswith("bvdt: bbc.zip is not bbc as it was published: ")
+    assert result.output.startswith("reproduction: bbc.zip is not bbc as it was published: ")
     assert message in result.output
     assert result.output.count("\n") == 1
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
@@ -164,10 +174,10 @@ def test_one_count_too_few_is_noticed(server, tmp_path, monkeypatch):
 
 
 def test_the_surrogate_cannot_be_fetched(tmp_path):
-    result = bvdt("datasets", "fetch", "nsf", "--out", tmp_path)
+    result = data("fetch", "nsf", "--out", tmp_path)
     assert result.exit_code == 2
     assert "nsf, NSF abstracts (surrogate), cannot be fetched" in result.output
-    result = bvdt("datasets", "fetch", "reuters", "--out", tmp_path)
+    result = data("fetch", "reuters", "--out", tmp_path)
     assert result.exit_code == 2
     assert "unknown data set 'reuters'; there are bbcsport" in result.output
 
@@ -175,25 +185,25 @@ def test_the_surrogate_cannot_be_fetched(tmp_path):
 def test_no_network_and_wrong_addresses(server, tmp_path):
     with FileServer() as gone:
         url = gone.url
-    result = bvdt("datasets", "fetch", "bbc", "--url", f"{url}/bbc.zip", "--out", tmp_path)
+    result = data("fetch", "bbc", "--url", f"{url}/bbc.zip", "--out", tmp_path)
     assert result.exit_code == 2
-    assert result.output.startswith("bvdt: 127.0.0.1 cannot be reached (Connection refused)")
-    result = bvdt("datasets", "fetch", "bbc", "--url", f"{server.url}/", "--out", tmp_path)
+    assert result.output.startswith("reproduction: 127.0.0.1 cannot be reached (Connection refused)")
+    result = data("fetch", "bbc", "--url", f"{server.url}/", "--out", tmp_path)
     assert "needs to end with the name of a file" in result.output
-    result = bvdt("datasets", "fetch", "bbc", "--url", f"{server.url}/bbc.zip", "--out", tmp_path)
+    result = data("fetch", "bbc", "--url", f"{server.url}/bbc.zip", "--out", tmp_path)
     assert "the server answered 404 Not Found" in result.output
 
 
 def test_list(tmp_path):
     (tmp_path / "bbc.npz").write_bytes(b"")
-    lines = bvdt("datasets", "list", "--data", tmp_path).output.splitlines()
+    lines = data("list", "--data", tmp_path).output.splitlines()
     assert [line.split()[0] for line in lines] == ["name", *CORPORA]
     assert [" yes " in line for line in lines] == [False, False, True, False, False, False]
     assert "737" in lines[1]
     assert "mlg.ucd.ie" in lines[1]
     assert "NSF abstracts (surrogate)" in lines[4]
     assert "cannot be fetched" in lines[4]
-    rows = json.loads(bvdt("datasets", "list", "--data", tmp_path, "--json").output)["datasets"]
+    rows = json.loads(data("list", "--data", tmp_path, "--json").output)["datasets"]
     assert [(row["documents"], row["terms"]) for row in rows] == [
         corpus_info(row["name"]).shape for row in rows
     ]
@@ -201,9 +211,17 @@ def test_list(tmp_path):
     assert [row["from"] for row in rows] == [SOURCES[n].url if n in SOURCES else None for n in CORPORA]
 
 
+@pytest.mark.parametrize("wrong", [["--tries", "0"], ["--tries", "two"], ["--timeout", "-1"]])
+def test_numbers_are_above_0(tmp_path, capsys, wrong):
+    with pytest.raises(SystemExit) as ended:
+        main(["fetch", "bbc", "--out", str(tmp_path), *wrong])
+    assert ended.value.code == 2
+    assert f"{wrong[0]}: needs a number above 0; got '{wrong[1]}'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("shown", [True, False])
 def test_the_bar_takes_what_a_download_reports(shown):
-    from bvdt.cli.datasets import _bar
+    from reproduction.data.__main__ import _bar
 
     with _bar("bbc", shown=shown) as progress:
         assert (progress is not None) == shown

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ..documents.files import atomic
+from bvdt.documents.files import atomic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

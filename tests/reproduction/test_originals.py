@@ -9,9 +9,9 @@ import zipfile
 
 import pytest
 
-from bvdt.datasets.archives import read_members
-from bvdt.datasets.originals import parse_bbc, parse_imdb, parse_newsgroups
 from helpers.original_files import tarred, zipped
+from reproduction.data.archives import read_members
+from reproduction.data.originals import parse_bbc, parse_imdb, parse_newsgroups
 
 BBC = {
     "s.mtx": b"%%MatrixMarket matrix coordinate real general\n% a comment\n3 2 4\n"

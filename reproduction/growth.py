@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..datasets import Corpus, make_documents
+from bvdt.datasets import Corpus, make_documents
+
 from .accuracy import labeled
 from .config import TITLES, Config
 from .methods import METHODS, resolved, walk_matrix

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..operators import TransitionOperator
+from bvdt.operators import TransitionOperator
+
 from .config import TITLES, Config
 from .methods import walk_matrix
 from .style import save, styled
