@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import urllib.request
 
+import numpy as np
 import pytest
 
 PROGRAM = """
@@ -33,3 +37,23 @@ def test_the_end_of_python_while_daemon_threads_compute(seconds):
     command = [sys.executable, "-c", PROGRAM, str(seconds)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.slow
+def test_a_labeling_session_ends_well_while_its_map_is_made(tmp_path):
+    """A daemon thread inside a kernel when Python ended aborted eight of twenty sessions."""
+    words = np.random.default_rng(0).integers(0, 2_000, (5_000, 8))
+    rows = ["text", *(" ".join(f"w{word}" for word in row) for row in words)]
+    (tmp_path / "docs.csv").write_text("\n".join(rows))
+    command = [sys.executable, "-m", "bvdt", "label", "docs.csv", "--classes", "one,other", "--no-browser"]
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    for _ in range(4):
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
+        ) as server:
+            assert server.stdout is not None
+            said = next(line for line in server.stdout if line.startswith("Label at "))
+            urllib.request.urlopen(said.split()[-1].split("#")[0], timeout=60).read()
+            server.send_signal(signal.SIGINT)
+            _, said = server.communicate(timeout=60)
+        assert (server.returncode, said) == (0, "")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
+import threading
+from contextlib import suppress
+from typing import NoReturn
 
 import typer
 
@@ -75,4 +79,20 @@ def main() -> None:
         app()
     except KeyboardInterrupt:  # before a command began or after it ended
         typer.echo("bvdt: interrupted", err=True)
-        sys.exit(130)
+        _end(130)
+    except SystemExit as end:
+        _end(end.code if isinstance(end.code, int) else int(end.code is not None))
+
+
+def _end(code: int) -> NoReturn:
+    """End the process at once where a thread still computes what nobody will read, such as a map.
+
+    Python would end such a thread in the middle of a library's C++, which aborts the process.
+    """
+    if any(thread.daemon for thread in threading.enumerate()):
+        atexit._run_exitfuncs()  # as Python would, before it ends threads
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
