@@ -93,18 +93,18 @@ def equality(name: str, near: int) -> None:
             digests[n_workers] = hashlib.sha256(b"".join(each.tobytes() for each in found)).hexdigest()[:16]
             tree, n_shards, bandwidth = op.tree.validate(), op.n_shards, op.bandwidth
             local = op.to_local() if near and n_workers == 4 else None
-    told = {"data": name, "n_neighbors": near, "shards": n_shards, "bytes": digests}
+    gathered = {"data": name, "n_neighbors": near, "shards": n_shards, "bytes": digests}
     if local is None:
         local = bvdt.transition_matrix(X, divergence, tree=tree)
         q, ours = local.partition.q, found[2]
-        told["q"] = float(np.abs(ours - q).max())
-        told["q, of itself"] = float((np.abs(ours - q) / np.where(q > 0, q, 1)).max())
-        told["bandwidth, of itself"] = abs(bandwidth / local.bandwidth - 1)
-    told["bound, of itself"] = abs(float(found[6]) / local.lower_bound - 1)
+        gathered["q"] = float(np.abs(ours - q).max())
+        gathered["q, of itself"] = float((np.abs(ours - q) / np.where(q > 0, q, 1)).max())
+        gathered["bandwidth, of itself"] = abs(bandwidth / local.bandwidth - 1)
+    gathered["bound, of itself"] = abs(float(found[6]) / local.lower_bound - 1)
     theirs = (local @ v, local.T @ v, bvdt.propagate_labels(local, v, alpha=0.9, max_iter=5))
     for title, a, b in zip(("Q v", "Q' v", "labels"), found[3:6], theirs, strict=True):
-        told[title] = float(np.abs(a - b).max())
-    print(json.dumps(told), flush=True)
+        gathered[title] = float(np.abs(a - b).max())
+    print(json.dumps(gathered), flush=True)
 
 
 def in_parts(X: Any, n_parts: int) -> Any:
@@ -134,14 +134,14 @@ def quality(name: str, near: int, seeds: int) -> None:
     options = {"n_neighbors": near, "bandwidth": whole.bandwidth, "random_state": 0}
     sharded = build_operator(LocalExecutor(), slabs, np.diff(cuts).tolist(), divergence, **options)
     trees = [op.members[0] if near else op for op in (whole, sharded.to_local())]
-    told = {"data": name, "shards": sharded.n_shards, "n_neighbors": near}
-    told["bound per row, tree alone"] = [tree.lower_bound / n for tree in trees]
+    gathered = {"data": name, "shards": sharded.n_shards, "n_neighbors": near}
+    gathered["bound per row, tree alone"] = [tree.lower_bound / n for tree in trees]
     if near:
-        told["bound per row"] = [op.lower_bound / n for op in (whole, sharded)]
+        gathered["bound per row"] = [op.lower_bound / n for op in (whole, sharded)]
         local = sharded.to_local()
-        told["accuracy"] = [[_accuracy(op, y, seed) for seed in range(seeds)] for op in (whole, local)]
-        told["mean accuracy"] = [float(np.mean(each)) for each in told["accuracy"]]
-    print(json.dumps(told), flush=True)
+        gathered["accuracy"] = [[_accuracy(op, y, seed) for seed in range(seeds)] for op in (whole, local)]
+        gathered["mean accuracy"] = [float(np.mean(each)) for each in gathered["accuracy"]]
+    print(json.dumps(gathered), flush=True)
 
 
 def _accuracy(op: Any, y: Any, seed: int) -> float:
@@ -217,7 +217,7 @@ def traffic(n_points: int, n_features: int, near: int) -> None:
         op._executor.gather(op._executor.map("product", len, v.parts))
         seconds = time.perf_counter() - begin
         after = all_bytes(client)
-        told = {
+        gathered = {
             "points": n_points,
             "shards": op.n_shards,
             "n_neighbors": near,
@@ -227,10 +227,10 @@ def traffic(n_points: int, n_features: int, near: int) -> None:
             "seconds per product": seconds / products,
         }
         if op.near_field is not None:
-            told["halo points"] = sum(op.near_field.halo)
-            told["halo bytes per product"] = sum(op.near_field.halo) * 10 * 8
-            told["10-NN graph's halo bytes"] = graph_halo(op) * 10 * 8
-        print(json.dumps(told), flush=True)
+            gathered["halo points"] = sum(op.near_field.halo)
+            gathered["halo bytes per product"] = sum(op.near_field.halo) * 10 * 8
+            gathered["10-NN graph's halo bytes"] = graph_halo(op) * 10 * 8
+        print(json.dumps(gathered), flush=True)
 
 
 def graph_halo(op: DaskOperator) -> int:
@@ -293,10 +293,10 @@ def _now() -> Any:
 
 
 @contextmanager
-def timed(told: dict[str, Any], name: str) -> Any:
+def timed(gathered: dict[str, Any], name: str) -> Any:
     begin = time.perf_counter()
     yield
-    told[name] = round(time.perf_counter() - begin, 2)
+    gathered[name] = round(time.perf_counter() - begin, 2)
 
 
 def price(n_points: int, n_features: int) -> None:
@@ -305,15 +305,15 @@ def price(n_points: int, n_features: int) -> None:
     from distributed import Client, wait
 
     X, _ = blobs(n_points, n_features)
-    told: dict[str, Any] = {"points": n_points}
+    gathered: dict[str, Any] = {"points": n_points}
     cpu = time.process_time()
-    with timed(told, "one process: build"):
+    with timed(gathered, "one process: build"):
         local = bvdt.transition_matrix(X, "squared_euclidean", random_state=0, n_jobs=2)
     V = np.ones((n_points, 10))
-    with timed(told, "one process: 30 products"):
+    with timed(gathered, "one process: 30 products"):
         for _ in range(30):
             V = local @ V
-    told["one process: CPU"] = round(time.process_time() - cpu, 1)
+    gathered["one process: CPU"] = round(time.process_time() - cpu, 1)
     del local, V
     stages = Stages()
     with cluster(2) as made, Client(made) as client:
@@ -321,17 +321,17 @@ def price(n_points: int, n_features: int) -> None:
         wait(D)
         del X
         cpu = time.process_time() + sum(client.run(time.process_time).values())
-        with timed(told, "two workers: build"):
+        with timed(gathered, "two workers: build"):
             op = bvdt.dask.transition_matrix(D, "squared_euclidean", random_state=0, progress=stages)
         stages.close()
-        with timed(told, "two workers: 30 products"):
+        with timed(gathered, "two workers: 30 products"):
             v = _columns(op, 10)
             for _ in range(30):
                 v = op.times(v, spent=True)
             op._executor.gather(op._executor.map("product", len, v.parts))
         spent = time.process_time() + sum(client.run(time.process_time).values()) - cpu
-        told["two workers: CPU"] = round(spent, 1)
-    print(json.dumps(told | {"stages": stages.seconds}), flush=True)
+        gathered["two workers: CPU"] = round(spent, 1)
+    print(json.dumps(gathered | {"stages": stages.seconds}), flush=True)
 
 
 def files(n_points: int, n_features: int, limit: str, folder: Path, n_products: int) -> None:
@@ -346,10 +346,10 @@ def files(n_points: int, n_features: int, limit: str, folder: Path, n_products: 
 
 def files_child(n_points: int, n_features: int, limit: str, folder: Path, n_products: int) -> None:
     X = np.load(folder / f"blobs-{n_points}-{n_features}.npy", mmap_mode="r")
-    stages, told = Stages(), {"points": n_points, "limit": limit}
+    stages, gathered = Stages(), {"points": n_points, "limit": limit}
     start_peak()
     cpu = time.process_time()
-    with timed(told, "build"):
+    with timed(gathered, "build"):
         op = bvdt.dask.transition_matrix(
             X,
             "squared_euclidean",
@@ -360,16 +360,16 @@ def files_child(n_points: int, n_features: int, limit: str, folder: Path, n_prod
             progress=stages,
         )
     stages.close()
-    told["build peak GiB"] = round(peak_bytes() / GIB, 2)
+    gathered["build peak GiB"] = round(peak_bytes() / GIB, 2)
     products = time.process_time()
-    with timed(told, f"{n_products} products"):
+    with timed(gathered, f"{n_products} products"):
         v = _columns(op, 10)
         for _ in range(n_products):
             v = op.times(v, spent=True)
-    told["products CPU"] = round(time.process_time() - products, 2)
-    told |= {"peak GiB": round(peak_bytes() / GIB, 2), "shards": op.n_shards}
-    told |= {"CPU": round(time.process_time() - cpu, 1), "bound": op.lower_bound / n_points}
-    print(json.dumps(told | {"stages": stages.seconds}), flush=True)
+    gathered["products CPU"] = round(time.process_time() - products, 2)
+    gathered |= {"peak GiB": round(peak_bytes() / GIB, 2), "shards": op.n_shards}
+    gathered |= {"CPU": round(time.process_time() - cpu, 1), "bound": op.lower_bound / n_points}
+    print(json.dumps(gathered | {"stages": stages.seconds}), flush=True)
 
 
 def documents(n_texts: int, limit: str, folder: Path, n_products: int) -> None:
@@ -384,19 +384,22 @@ def documents(n_texts: int, limit: str, folder: Path, n_products: int) -> None:
         slab.data = rng.binomial(slab.data.astype(int), 0.8).astype(float)
         slab.eliminate_zeros()
         slabs.append(slab)
-    stages, told = Stages(), {"documents": n_texts, "words per document": sum(s.nnz for s in slabs) / n_texts}
+    stages, gathered = (
+        Stages(),
+        {"documents": n_texts, "words per document": sum(s.nnz for s in slabs) / n_texts},
+    )
     executor = LocalExecutor(parse_bytes(limit), folder=folder, n_jobs=2, progress=stages)
     begin = time.process_time()
-    with timed(told, "build"):
+    with timed(gathered, "build"):
         op = build_operator(executor, slabs, [s.shape[0] for s in slabs], "gid", random_state=0)
     stages.close()
-    told |= {"build CPU": round(time.process_time() - begin, 1), "shards": op.n_shards}
+    gathered |= {"build CPU": round(time.process_time() - begin, 1), "shards": op.n_shards}
     begin = time.process_time()
     v = _columns(op, 10)
     for _ in range(n_products):
         v = op.times(v, spent=True)
-    told["products CPU"] = round(time.process_time() - begin, 1)
-    print(json.dumps(told | {"stages": stages.seconds}), flush=True)
+    gathered["products CPU"] = round(time.process_time() - begin, 1)
+    print(json.dumps(gathered | {"stages": stages.seconds}), flush=True)
 
 
 def main() -> None:

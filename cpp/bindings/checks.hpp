@@ -38,7 +38,7 @@ void check_threads(int threads);
 // `name` needs so many entries, one per `what`.
 void check_length(const char* name, int64_t length, int64_t needed, const char* what);
 
-// Every value in 0 … limit − 1 (from `least` on: −1 where that stands for nobody).
+// Every value in 0 … limit − 1 (from `least` on: −1 where that stands for none).
 void check_indices(const char* name, const int32_t* values, int64_t count, int64_t limit, int threads = 1,
                    int32_t least = 0);
 

@@ -22,18 +22,18 @@ void dots(Matrix<T> a, Matrix<T> b, MutableVector<double> out, int threads) {
 }
 
 template <typename T>
-void step(MutableMatrix<T> f, MutableMatrix<T> r, MutableMatrix<T> p, Matrix<T> ap, Vector<T> length,
-          Vector<T> turn, MutableVector<double> squares, int threads) {
+void step(MutableMatrix<T> f, MutableMatrix<T> r, MutableMatrix<T> p, Matrix<T> ap, Vector<T> step_size,
+          Vector<T> beta, MutableVector<double> squares, int threads) {
     ReleasedGil release;
     check_threads(threads);
     const int64_t n = rows(f), k = columns(f);
     check_matrix("r", rows(r), columns(r), n, k);
     check_matrix("p", rows(p), columns(p), n, k);
     check_matrix("ap", rows(ap), columns(ap), n, k);
-    check_length("length", rows(length), k, "column");
-    check_length("turn", rows(turn), k, "column");
+    check_length("step_size", rows(step_size), k, "column");
+    check_length("beta", rows(beta), k, "column");
     check_length("squares", rows(squares), k, "column");
-    conjugate_step<T>({f.data(), r.data(), p.data(), ap.data(), length.data(), turn.data(), n, k},
+    conjugate_step<T>({f.data(), r.data(), p.data(), ap.data(), step_size.data(), beta.data(), n, k},
                       squares.data(), threads);
 }
 
@@ -118,7 +118,7 @@ void register_steps(nb::module_& m) {
           "order"_a.none(), "alpha"_a, "tol"_a, "rounding"_a, "change"_a.noconvert(), "total"_a.noconvert(),
           "threads"_a);
     m.def("conjugate_step", &step<T>, "f"_a.noconvert(), "r"_a.noconvert(), "p"_a.noconvert(),
-          "ap"_a.noconvert(), "length"_a.noconvert(), "turn"_a.noconvert(), "squares"_a.noconvert(),
+          "ap"_a.noconvert(), "step_size"_a.noconvert(), "beta"_a.noconvert(), "squares"_a.noconvert(),
           "threads"_a);
 }
 

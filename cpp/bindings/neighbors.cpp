@@ -70,7 +70,7 @@ void make_ivf(Ivf* self, Matrix<double> x, Matrix<double> h, Vector<double> u, V
 
 // Lists of rows lifted as the indexed points; own[i] is the indexed point that row i is, or −1.
 void search_ivf(const Ivf& self, Matrix<double> x, Matrix<double> h, Vector<double> u, Vector<int32_t> own,
-                Vector<int32_t> order, Vector<int64_t> bounds, Vector<int32_t> home, int64_t n_candidates,
+                Vector<int32_t> order, Vector<int64_t> bounds, Vector<int32_t> assigned, int64_t n_candidates,
                 int64_t n_reranked, bool is_bound, Matrix<double> exact_x, Matrix<double> exact_h,
                 Vector<double> exact_u, Vector<double> exact_w, Indices index, Divergences divergence,
                 int threads) {
@@ -86,8 +86,8 @@ void search_ivf(const Ivf& self, Matrix<double> x, Matrix<double> h, Vector<doub
     const NeighborLists found = checked_lists(index, divergence, points.n);
     check_distinct("order", order.data(), rows(order), points.n);
     check_offsets("bounds", bounds.data(), rows(bounds), {0, rows(order), false}, true);
-    check_length("home", rows(home), n_groups, "group");
-    check_indices("home", home.data(), n_groups, self.lists.n);
+    check_length("assigned", rows(assigned), n_groups, "group");
+    check_indices("assigned", assigned.data(), n_groups, self.lists.n);
     require(n_reranked >= found.k, "rerank needs at least the ", found.k, " neighbors sought; it is ",
             n_reranked);
     require(n_candidates > n_reranked, "n_candidates needs more than the ", n_reranked,
@@ -96,7 +96,7 @@ void search_ivf(const Ivf& self, Matrix<double> x, Matrix<double> h, Vector<doub
     check_matrix("exact_x", rows(exact_x), columns(exact_x), points.n, exact.d);
     check_matrix("exact_h", rows(exact_h), columns(exact_h), n, exact.d);
     search_lists(self.lists,
-                 {points, u.data(), own.data(), order.data(), bounds.data(), home.data(), n_groups},
+                 {points, u.data(), own.data(), order.data(), bounds.data(), assigned.data(), n_groups},
                  {n_candidates, std::min(n_reranked, n), is_bound, exact}, found, threads);
 }
 
@@ -113,10 +113,11 @@ void ivf_candidates(const Ivf& self, int64_t first, int64_t last, int64_t n_cand
             "; they are ", first, " and ", last);
     require(n_candidates > width, "n_candidates needs more than the ", width, " sought; it is ",
             n_candidates);
-    std::vector<int32_t> home(static_cast<size_t>(last - first));
-    for (size_t g = 0; g < home.size(); ++g) home[g] = static_cast<int32_t>(first) + static_cast<int32_t>(g);
-    const Queries queries{lists.points,           lists.u,     nullptr,     lists.order(),
-                          lists.bounds() + first, home.data(), last - first};
+    std::vector<int32_t> assigned(static_cast<size_t>(last - first));
+    for (size_t g = 0; g < assigned.size(); ++g)
+        assigned[g] = static_cast<int32_t>(first) + static_cast<int32_t>(g);
+    const Queries queries{lists.points,           lists.u,         nullptr,     lists.order(),
+                          lists.bounds() + first, assigned.data(), last - first};
     list_candidates(lists, queries, n_candidates, width, index.data(), threads);
 }
 
@@ -316,7 +317,7 @@ void register_neighbors(nb::module_& m) {
     using namespace nb::literals;
     nb::class_<Ivf>(m, "InvertedLists")
         .def("__init__", &make_ivf, "x"_a, "h"_a, "u"_a, "w"_a, "order"_a, "bounds"_a, "threads"_a)
-        .def("search", &search_ivf, "x"_a, "h"_a, "u"_a, "own"_a, "order"_a, "bounds"_a, "home"_a,
+        .def("search", &search_ivf, "x"_a, "h"_a, "u"_a, "own"_a, "order"_a, "bounds"_a, "assigned"_a,
              "n_candidates"_a, "rerank"_a, "is_bound"_a, "exact_x"_a, "exact_h"_a, "exact_u"_a, "exact_w"_a,
              "index"_a.noconvert(), "divergence"_a.noconvert(), "threads"_a)
         .def("candidates", &ivf_candidates, "first"_a, "last"_a, "n_candidates"_a, "index"_a.noconvert(),

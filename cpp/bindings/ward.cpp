@@ -97,7 +97,7 @@ nb::tuple merge_items(Matrix<int32_t> pairs, Vector<double> costs, Vector<int32_
         check_indices("cluster", cluster.data(), n, first_new, threads);
         check_pairs(pairs.data(), bounds.data(), n_chunks, threads);
         const Merges merges{pairs.data(), costs.data(), order.data(), bounds.data(), n_chunks};
-        const double most = dearest_of_cheapest(costs.data(), n_merges, count, threads);
+        const double most = kth_smallest(costs.data(), n_merges, count, threads);
         applied =
             apply_merges(merges, most, {cluster.data(), group.data(), n}, first_new, linkage.data(), threads);
     }

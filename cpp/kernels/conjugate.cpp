@@ -36,10 +36,10 @@ BVDT_INLINE void take_step(const ConjugateStep<T>& s, int64_t count, int64_t wid
         const int64_t here = std::min(width, count - base);
         BVDT_INDEPENDENT_LOOP
         for (int64_t e = 0; e < here; ++e) {
-            const T along = s.p[base + e], left = s.r[base + e] - s.length[e] * s.ap[base + e];
-            s.f[base + e] += s.length[e] * along;
+            const T along = s.p[base + e], left = s.r[base + e] - s.step_size[e] * s.ap[base + e];
+            s.f[base + e] += s.step_size[e] * along;
             s.r[base + e] = left;
-            s.p[base + e] = left + s.turn[e] * along;
+            s.p[base + e] = left + s.beta[e] * along;
             sum[e] += static_cast<double>(left) * static_cast<double>(left);
         }
     }
@@ -72,11 +72,12 @@ void column_dots(const T* a, const T* b, int64_t n, int64_t columns, double* out
 
 template <typename T>
 void conjugate_step(const ConjugateStep<T>& step, double* squares, int threads) {
-    const std::vector<T> length = tiled(step.length, step.columns), turn = tiled(step.turn, step.columns);
+    const std::vector<T> step_size = tiled(step.step_size, step.columns),
+                         beta = tiled(step.beta, step.columns);
     sum_batches(step.n, step.columns, squares, threads, [&](int64_t first, int64_t count, double* tile) {
         ConjugateStep<T> batch = step;
         batch.f += first, batch.r += first, batch.p += first, batch.ap += first;
-        batch.length = length.data(), batch.turn = turn.data();
+        batch.step_size = step_size.data(), batch.beta = beta.data();
         take_step(batch, count, kTile * step.columns, tile);
     });
 }

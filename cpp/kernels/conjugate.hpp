@@ -16,9 +16,9 @@ void column_dots(const T* a, const T* b, int64_t n, int64_t columns, double* out
 // r_i² of the new r.
 template <typename T>
 struct ConjugateStep {
-    T *f, *r, *p;            // (n, columns)
-    const T* ap;             // (n, columns)
-    const T *length, *turn;  // (columns,)
+    T *f, *r, *p;               // (n, columns)
+    const T* ap;                // (n, columns)
+    const T *step_size, *beta;  // (columns,)
     int64_t n, columns;
 };
 template <typename T>

@@ -136,7 +136,7 @@ void InvertedLists::pack(int64_t list, const std::vector<char>& ordinary) {
 namespace {
 
 // The smallest of some thresholds at which the lists up to it hold enough points. The `n_first` lists nearest
-// to the home, which do, tell how far is far enough: one far list must not stretch the range.
+// to the assigned, which do, tell how far is far enough: one far list must not stretch the range.
 float threshold(const float* score, const int32_t* size, int64_t count, int64_t n_first, int64_t points) {
     float low = kInfinity, high = -kInfinity, enough = -kInfinity;
     for (int64_t c = 0; c < count; ++c) low = std::min(low, score[c]), high = std::max(high, score[c]);
@@ -157,14 +157,14 @@ void subtract_scaled(float* to, const float* from, float times, int64_t count) {
     for (int64_t c = 0; c < count; ++c) to[c] -= times * from[c];
 }
 
-// The lists near to a group's home, ranked for each of its queries by ⟨x − x̄, h − h̄⟩.
+// The lists near to a group's assigned, ranked for each of its queries by ⟨x − x̄, h − h̄⟩.
 class Probes {
   public:
     explicit Probes(const InvertedLists& lists) : lists_(lists) {}
 
     void rank(const Queries& queries, int64_t group, int64_t n_candidates) {
-        const int64_t home = queries.home[group], d = lists_.points.d;
-        mean_x_ = lists_.mean_x.data() + home * d, mean_h_ = lists_.mean_h.data() + home * d;
+        const int64_t assigned = queries.assigned[group], d = lists_.points.d;
+        mean_x_ = lists_.mean_x.data() + assigned * d, mean_h_ = lists_.mean_h.data() + assigned * d;
         find_near(std::min(n_candidates, lists_.points.n));
         place();
         score(queries, group, std::min(n_candidates, lists_.points.n));
@@ -178,12 +178,12 @@ class Probes {
   private:
     using Scored = std::pair<double, int32_t>;
     const InvertedLists& lists_;
-    int64_t count_ = 0, stride_ = 0;  // lists near to the home; the same in whole panels
+    int64_t count_ = 0, stride_ = 0;  // lists near to the assigned; the same in whole panels
     const double *mean_x_ = nullptr, *mean_h_ = nullptr;
     std::vector<Scored> near_;
     std::vector<double> from_home_;
     std::vector<int32_t> size_;             // (stride,)
-    std::vector<float> delta_x_, delta_h_;  // (panels, d, 16) the lists' means less the home's
+    std::vector<float> delta_x_, delta_h_;  // (panels, d, 16) the lists' means less the assigned's
     std::vector<float> apart_;              // (stride,) their product
     std::vector<float> x_, along_;          // a group's rows, their products with the means
     std::vector<float> score_, limit_;      // (queries, stride), (queries,)
@@ -210,7 +210,7 @@ class Probes {
         std::sort(near_.begin(), near_.begin() + count_);
     }
 
-    // The means relative to the home, in panels.
+    // The means relative to the assigned, in panels.
     void place() {
         const int64_t d = lists_.points.d;
         stride_ = panels_for(count_) * kLanes;
@@ -274,7 +274,7 @@ class GroupSearch {
           least_(least),
           moved_(static_cast<size_t>(lists.points.d * kRows)) {}
 
-    // Candidates of every query of a group, of whom `width` others than itself may be the nearest.
+    // Candidates of every query of a group, of which `width` others than itself may be the nearest.
     void find(int64_t group, int64_t n_candidates, int64_t width) {
         const int64_t n_queries = size(group);
         probes_.rank(queries_, group, n_candidates);

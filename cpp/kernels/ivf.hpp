@@ -65,18 +65,19 @@ class InvertedLists {
     void pack(int64_t list, const std::vector<char>& ordinary);
 };
 
-constexpr int64_t kReach = 8;  // points of the lists near to a group's home, over those of a query's probes
+constexpr int64_t kReach =
+    8;  // points of the lists near to a group's assigned, over those of a query's probes
 
 // Queries near to one list, their coarse assignment, are searched together: group g is
-// order[bounds[g] : bounds[g + 1]], assigned to list home[g].
+// order[bounds[g] : bounds[g + 1]], assigned to list assigned[g].
 struct Queries {
     DensePoints points;  // lifted as the indexed points
     const double* u;     // (n,)
     const int32_t* own;  // (n,) the indexed point that a query is, which its list leaves out, or −1;
                          // null: query i is point i
     const int32_t* order;
-    const int64_t* bounds;  // (n_groups + 1,)
-    const int32_t* home;    // (n_groups,)
+    const int64_t* bounds;    // (n_groups + 1,)
+    const int32_t* assigned;  // (n_groups,)
     int64_t n_groups;
 };
 

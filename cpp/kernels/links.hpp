@@ -11,23 +11,23 @@
 
 namespace bvdt {
 
-// Of N lists of k divergences each, +∞ where nobody is: S_ij = exp(−fall·d_ij/d_ik) / Σ_j
+// Of N lists of k divergences each, +∞ where the list is shorter: S_ij = exp(−fall·d_ij/d_ik) / Σ_j
 // exp(−fall·d_ij/d_ik).
 struct ListWeights {
-    int32_t* weight;  // (N, k) total·S_ij in whole numbers that sum to the total; 0 where nobody is
+    int32_t* weight;  // (N, k) total·S_ij in whole numbers that sum to the total; 0 where the list is shorter
     double* cost;     // (N,) Σ_j S_ij·d_ij
     double* logs;     // (N,) Σ_j S_ij·log S_ij
 };
 void weigh_lists(const double* divergences, int64_t n, int64_t k, double fall, int32_t total,
                  const ListWeights& out, int threads);
 
-// part[i] ← number of point i's connected part, where lists (n, k), −1 for nobody, link points both ways;
+// part[i] ← number of point i's connected part, where lists (n, k), −1 for none, link points both ways;
 // parts are numbered by their first points. Their number.
 int64_t linked_parts(const int32_t* listed, int64_t n, int64_t k, int32_t* part);
 
 class Links {
   public:
-    // From lists in the points' own numbers, −1 for nobody: row i is the list of point order[i]. Every weight
+    // From lists in the points' own numbers, −1 for none: row i is the list of point order[i]. Every weight
     // is below 2³⁰.
     Links(const int32_t* indices, const int32_t* weight, double unit, int64_t k, const int32_t* order,
           int64_t n, int threads);

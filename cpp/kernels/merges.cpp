@@ -79,7 +79,7 @@ double ranked(const double* values, int64_t n, int64_t rank, int threads) {
 
 }  // namespace
 
-double dearest_of_cheapest(const double* costs, int64_t n, int64_t count, int threads) {
+double kth_smallest(const double* costs, int64_t n, int64_t count, int threads) {
     return count < n ? ranked(costs, n, count - 1, threads) : kInfinity;
 }
 

@@ -29,7 +29,7 @@ struct AppliedMerges {
 };
 
 // The cost of the last of the `count` cheapest merges, 1 or more; infinite if there are no more than these.
-double dearest_of_cheapest(const double* costs, int64_t n, int64_t count, int threads);
+double kth_smallest(const double* costs, int64_t n, int64_t count, int threads);
 
 // Carries out the merges that cost no more than `most`, in their order: linkage (count, 2) receives the
 // merged clusters' numbers, the new one being first_new, first_new + 1, ….

@@ -135,7 +135,7 @@ class GrowingLists {
     void prefetch(int64_t p) const { prefetch_ends<1>(value(p), k_), prefetch_ends<1>(entry(p), k_); }
 
     // Offers the list of place p others by their places and estimates; by several threads at once. In which
-    // order does not matter: the best of all are the same, and a limit that has not fallen yet keeps nobody
+    // order does not matter: the best of all are the same, and a limit that has not fallen yet excludes none
     // out who belongs in.
     void offer(int64_t p, const Hits& hits);
 

@@ -10,7 +10,7 @@
 
 namespace bvdt {
 
-// The k best, ascending by value; places that nobody took hold index −1 and value +∞.
+// The k best, ascending by value; places that none took hold index −1 and value +∞.
 template <typename Value>
 struct TopList {
     Value* value;    // (k,)

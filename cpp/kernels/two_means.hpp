@@ -54,7 +54,7 @@ class TwoMeans {
     TwoMeans(const Points& points, const double* weight)
         : points_(points), weight_(weight), delta_(delta_for(points)) {}
 
-    // Finds Δ, for `project`, and returns the border; not found when the sample's points cannot be told
+    // Finds Δ, for `project`, and returns the border; not found when the sample's points cannot be separated
     // apart. A few far points would draw it between them and all others, again at every level and in every
     // tree: a far side with less than the smallest share of the sample is left out, and the rest is cut.
     Border find(const int32_t* segment, int64_t n, double smallest_side, Random& random);

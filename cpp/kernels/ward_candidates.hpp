@@ -13,7 +13,7 @@
 
 namespace bvdt {
 
-// What is known before the first merge: a point's nearest others, −1 for nobody, and a cost that no point
+// What is known before the first merge: a point's nearest others, −1 for none, and a cost that no point
 // beyond them is below.
 struct WardNear {
     const int32_t* index = nullptr;  // (N, k) points

@@ -16,15 +16,15 @@ ExactPoints exact(const Points& p, const DensePoints& points) {
 
 // Lists first … last − 1 as groups of queries.
 struct Groups {
-    std::vector<int32_t> home;
+    std::vector<int32_t> assigned;
 
     Groups(int64_t first, int64_t last) {
-        for (int64_t list = first; list < last; ++list) home.push_back(static_cast<int32_t>(list));
+        for (int64_t list = first; list < last; ++list) assigned.push_back(static_cast<int32_t>(list));
     }
     Queries of(const InvertedLists& lists) const {
-        const int64_t n_groups = static_cast<int64_t>(home.size());
-        return {lists.points, lists.u, nullptr, lists.order(), lists.bounds() + home[0],
-                home.data(),  n_groups};
+        const int64_t n_groups = static_cast<int64_t>(assigned.size());
+        return {lists.points,    lists.u, nullptr, lists.order(), lists.bounds() + assigned[0],
+                assigned.data(), n_groups};
     }
 };
 
@@ -72,7 +72,7 @@ TEST_CASE("a search through all lists finds the nearest") {
         }
 }
 
-TEST_CASE("lists of more neighbors than there are others end with nobody") {
+TEST_CASE("lists of more neighbors than there are others end with none") {
     Generator rng(30);
     const Points p(rng, 5, 2);
     const InvertedLists lists = inverted(p, p.dense(), {3, 1, 4, 0, 2}, {0, 2, 5});
@@ -97,20 +97,20 @@ TEST_CASE("a part of the lists fills its own rows only, with at least so many co
     }
 }
 
-TEST_CASE("queries find their nearest, whatever list is called their home, and leave out whom they are") {
+TEST_CASE("queries find their nearest, whatever list they are assigned to, and leave out themselves") {
     Generator rng(34);
     for (const int64_t d : {2, 20}) {
         const Points p(rng, 130, d);
         const auto order = permutation(rng, p.n);
         const InvertedLists lists = inverted(p, p.dense(), order, parts_of(p.n, 30));
-        const std::vector<int32_t> rows{5, 0, 7, 100, 64}, home{3, 1, 0}, nobody(130, -1);
+        const std::vector<int32_t> rows{5, 0, 7, 100, 64}, assigned{3, 1, 0}, none(130, -1);
         const std::vector<int64_t> bounds{0, 2, 2, 5};  // one group is empty
         const Search search{p.n, 4, true, exact(p, p.dense())};
         Lists found(p.n, 4), own(p.n, 4);
         search_lists(lists,
-                     {p.dense(), p.u.data(), nobody.data(), rows.data(), bounds.data(), home.data(), 3},
+                     {p.dense(), p.u.data(), none.data(), rows.data(), bounds.data(), assigned.data(), 3},
                      search, found.view(), 2);
-        search_lists(lists, {p.dense(), p.u.data(), nullptr, rows.data(), bounds.data(), home.data(), 3},
+        search_lists(lists, {p.dense(), p.u.data(), nullptr, rows.data(), bounds.data(), assigned.data(), 3},
                      search, own.view(), 2);
         for (const int32_t i : rows) {
             check_exact(p, own, i);
@@ -136,10 +136,10 @@ TEST_CASE("queries from outside, some of them far, are compared with all points"
         std::vector<int32_t> own(40, -1);
         own[7] = 11;
         const auto rows = permutation(rng, q.n);
-        const std::vector<int32_t> home{0, 4, 9};
+        const std::vector<int32_t> assigned{0, 4, 9};
         const std::vector<int64_t> bounds{0, 1, 18, 40};
         Lists found(q.n, 5);
-        search_lists(lists, {queries, q.u.data(), own.data(), rows.data(), bounds.data(), home.data(), 3},
+        search_lists(lists, {queries, q.u.data(), own.data(), rows.data(), bounds.data(), assigned.data(), 3},
                      {p.n, 5, true, {queries.x, lists.points.h, q.u.data(), p.w.data(), p.d}}, found.view(),
                      2);
         for (int64_t i = 0; i < q.n; ++i) {
@@ -251,7 +251,7 @@ TEST_CASE("a far point costs the others of its list no candidates") {
     }
 }
 
-TEST_CASE("rows of candidates end with nobody") {
+TEST_CASE("rows of candidates end with none") {
     Generator rng(39);
     const Points p(rng, 6, 2);
     const InvertedLists lists = inverted(p, p.dense(), numbers(6), {0, 4, 6});

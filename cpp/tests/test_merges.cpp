@@ -47,7 +47,7 @@ TEST_CASE("merges carried out, against sets of items") {
         const int64_t n_merges = static_cast<int64_t>(chunks.costs.size()), wanted = 1 + n_merges / 2;
         auto sorted = chunks.costs;
         std::sort(sorted.begin(), sorted.end());
-        const double most = dearest_of_cheapest(chunks.costs.data(), n_merges, wanted, threads);
+        const double most = kth_smallest(chunks.costs.data(), n_merges, wanted, threads);
         CHECK(most == sorted[wanted - 1]);
         const int32_t first_new = static_cast<int32_t>(n) + 7;
         std::vector<std::set<int32_t>> sets(static_cast<size_t>(n));  // by item that stands for them
@@ -94,7 +94,7 @@ TEST_CASE("the dearest of the cheapest merges") {
             std::sort(sorted.begin(), sorted.end());
             for (const int64_t count : {int64_t{1}, n / 3, n / 2, n - 1, n, n + 5}) {
                 if (count < 1) continue;
-                const double most = dearest_of_cheapest(costs.data(), n, count, 2);
+                const double most = kth_smallest(costs.data(), n, count, 2);
                 CHECK(most == (count < n ? sorted[count - 1] : INFINITY));
             }
         }

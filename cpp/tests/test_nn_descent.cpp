@@ -86,7 +86,7 @@ std::set<int32_t> new_neighbors_of(const GrowingLists& lists, int64_t p) {
     return {lists.neighbors(p), lists.neighbors(p) + lists.n_new(p)};
 }
 
-// Whom a local join of each place compares with whom: new neighbors with all, and with the place itself.
+// The pairs that a local join of each place compares: new neighbors with all, and with the place itself.
 std::vector<std::set<int32_t>> met_in_joins(const GrowingLists& lists) {
     std::vector<std::set<int32_t>> met(static_cast<size_t>(lists.n()));
     for (int32_t p = 0; p < lists.n(); ++p) {
@@ -99,7 +99,7 @@ std::vector<std::set<int32_t>> met_in_joins(const GrowingLists& lists) {
     return met;
 }
 
-// Whether each list holds the best of what it held and of whom it met; better ones are let pass if there may
+// Whether each list holds the best of what it held and of what it met; better ones are let pass if there may
 // be others. Returns how many places changed.
 int64_t check_joined(const Case& c, const Snapshot& before, const Snapshot& after,
                      const std::vector<std::set<int32_t>>& met, bool exactly) {
@@ -219,7 +219,7 @@ TEST_CASE("places and points lead to each other") {
     CHECK(places.place == std::vector<int32_t>{1, 3, 0, 2});
 }
 
-TEST_CASE("lists begin with whom they are given, once each and without themselves, the nearest first") {
+TEST_CASE("lists begin with what they are given, once each and without themselves, the nearest first") {
     Generator rng(40);
     for (const int64_t d : {1, 5, 30}) {
         const Case c(rng, 200, d, 6);
@@ -227,7 +227,7 @@ TEST_CASE("lists begin with whom they are given, once each and without themselve
     }
 }
 
-TEST_CASE("an iteration leaves the best of a list and of whom its neighbors bring together") {
+TEST_CASE("an iteration leaves the best of a list and of the pairs of its local joins") {
     Generator rng(41);
     for (const int64_t d : {1, 5, 20})
         for (const int64_t n_forward : {1, 3, 5, 9}) {

@@ -100,10 +100,10 @@ TEST_CASE("queries that are not points find them, too, and leave out the point t
 TEST_CASE("a query reads its rarest features until it has read as many postings as asked for") {
     Generator rng(38);
     const Points p(rng, 90, 25, 0.15), queries(rng, 30, 25, 0.4);
-    const std::vector<int32_t> nobody(30, -1);
+    const std::vector<int32_t> none(30, -1);
     for (const int64_t n_postings : {1, 7, 20, 60})
         for (const int64_t rerank : {1, 4, 90})
-            check_search(p, queries, nobody, numbers(30), n_postings, rerank);
+            check_search(p, queries, none, numbers(30), n_postings, rerank);
 }
 
 TEST_CASE("a feature that no point has, and rows without features, name no one") {
@@ -119,7 +119,7 @@ TEST_CASE("a feature that no point has, and rows without features, name no one")
     CHECK(lists.index == std::vector<int32_t>{-1, -1, 2, -1, -1, -1});
 }
 
-TEST_CASE("lists keep whom they hold if no one better is offered") {
+TEST_CASE("lists keep what they hold if nothing better is offered") {
     Generator rng(39);
     const Points p(rng, 50, 20, 0.3);
     Lists lists(p.n, 3), again(p.n, 3);

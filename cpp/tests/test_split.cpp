@@ -85,7 +85,7 @@ TEST_CASE("a few far points do not draw the border") {
     }
 }
 
-TEST_CASE("two clusters far apart are told apart") {
+TEST_CASE("two clusters far apart are separated") {
     Generator rng(21);
     Points points(rng, 60, 3);
     for (int64_t i = 0; i < 60; ++i)

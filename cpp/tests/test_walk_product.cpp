@@ -106,7 +106,7 @@ TEST_CASE("near and far field in one product, in the tree's order") {
         }
 }
 
-TEST_CASE("a three-term step is made of the product, and tells its residual") {
+TEST_CASE("a three-term step is made of the product, and reports its residual") {
     Generator rng(34);
     const int64_t n = 90, m = 7;
     const Tree tree = random_tree(rng, n);
@@ -134,11 +134,11 @@ TEST_CASE("a three-term step is made of the product, and tells its residual") {
                     slow(3 * k, 0.0);
                 multiply_walk({tied, &links}, written, v.data(), product.data(), k, false, false, nullptr, 0,
                               1);
-                const auto take = [&](std::vector<double>& to, std::vector<double>& told, int threads) {
+                const auto take = [&](std::vector<double>& to, std::vector<double>& reported, int threads) {
                     step_walk<double>(
                         {tied, &links}, scales, v.data(), to.data(), k,
                         {row.data(), given.data(), by.data(), 0.1, next.data(), now.data(), before.data()},
-                        told.empty() ? nullptr : told.data(), threads);
+                        reported.empty() ? nullptr : reported.data(), threads);
                 };
                 take(out, sums, 2), take(one, same, 1);
                 CHECK(out == one);

@@ -166,7 +166,7 @@ OWN = {
     "Links.mean": {},
     "column_dots": {"b": [shorter, narrower], "out": [shorter]},
     "conjugate_step": {name: [shorter, narrower] for name in ("f", "r", "p", "ap")}
-    | {name: [shorter] for name in ("length", "turn", "squares")},
+    | {name: [shorter] for name in ("step_size", "beta", "squares")},
     "take_rows": COLUMNS | {"order": ORDER},
     "put_rows": COLUMNS | {"order": ORDER, "factor": [shorter]},
     "cut_below_zero": {},
@@ -231,7 +231,7 @@ OWN = {
     | CUT
     | DENSE
     | {"u": [shorter], "own": [shorter]}
-    | {"home": [put(0, -1), put(1, 2), put(0, BIG), shorter]}
+    | {"assigned": [put(0, -1), put(1, 2), put(0, BIG), shorter]}
     | {"n_candidates": [always(4), always(0), always(-HUGE)]}
     | {"rerank": [always(K - 1), always(0), always(-HUGE), always(6), always(HUGE)]}
     | {f"exact_{name}": [shorter, narrower] for name in ("x", "h")}

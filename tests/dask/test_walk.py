@@ -143,7 +143,7 @@ def test_a_worker_too_small_says_by_how_much(client):
     with pytest.raises(MemoryError, match=said):
         bd.transition_matrix(X, "squared_euclidean", client=client)
     with pytest.raises(MemoryError, match=r"a shard needs 2 GiB .* 1 GiB too little; fewer points"):
-        DaskExecutor(client).expect(2 * 2**30, "a shard", "fewer points")
+        DaskExecutor(client).reserve(2 * 2**30, "a shard", "fewer points")
 
 
 def test_without_a_cluster_in_a_memory_limit(tmp_path):

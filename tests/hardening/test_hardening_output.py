@@ -209,10 +209,10 @@ def test_a_failed_allocation_in_a_kernel_names_the_gib():
 def test_a_blank_memory_error_is_told_with_the_gib():
     with (
         pytest.raises(MemoryError, match=r"this needs more memory than the [\d.]+ GiB that are available"),
-        memory.telling("this"),
+        memory.explain_memory_error("this"),
     ):
         raise MemoryError
-    with pytest.raises(MemoryError, match="Unable to allocate 16"), memory.telling("this"):
+    with pytest.raises(MemoryError, match="Unable to allocate 16"), memory.explain_memory_error("this"):
         raise MemoryError("Unable to allocate 16.0 GiB for an array")
 
 

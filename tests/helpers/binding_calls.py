@@ -204,7 +204,7 @@ def column_dots() -> Arguments:
 
 def conjugate_step() -> Arguments:
     step = {name: np.ones((N, 2)) for name in ("f", "r", "p", "ap")}
-    return step | {"length": np.ones(2), "turn": np.ones(2), "squares": np.zeros(2), "threads": 2}
+    return step | {"step_size": np.ones(2), "beta": np.ones(2), "squares": np.zeros(2), "threads": 2}
 
 
 def take_rows() -> Arguments:
@@ -366,7 +366,7 @@ def lists_search() -> Arguments:
         "own": np.arange(N, dtype=np.int32),
         "order": np.arange(N, dtype=np.int32),
         "bounds": np.array([0, 5, N]),
-        "home": np.array([1, 0], np.int32),
+        "assigned": np.array([1, 0], np.int32),
     }
     effort = {"n_candidates": 6, "rerank": CANDIDATES, "is_bound": True}
     exact = {

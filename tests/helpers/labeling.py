@@ -18,7 +18,7 @@ import numpy as np
 from bvdt.documents.features import learn_features
 from bvdt.documents.files import read_documents
 from bvdt.documents.settings import WalkSettings, build_walk, propagation
-from bvdt.labeling import Corpus, Desk, Store
+from bvdt.labeling import Corpus, LabelingSession, Store
 
 TOPICS = {
     "sport": "match goal team league player season coach stadium referee tournament cup win",
@@ -45,13 +45,13 @@ def write_corpus(path: Path, n: int = 240, seed: int = 0) -> dict[str, str]:
     return truth
 
 
-def make_desk(path: Path, session: Path) -> Desk:
+def make_desk(path: Path, session: Path) -> LabelingSession:
     documents = read_documents(path, text="text")
     settings = WalkSettings()
     features, X = learn_features(documents)
     operator = build_walk(X, settings.parameters(features))
     model = propagation(features, settings)
-    return Desk(Corpus(documents, features, X, operator), Store(session), model, alpha=model.alpha)
+    return LabelingSession(Corpus(documents, features, X, operator), Store(session), model, alpha=model.alpha)
 
 
 IMPATIENT = """

@@ -90,64 +90,69 @@ def test_search_takes_beginnings_of_words_and_no_syntax():
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory):
+def session(tmp_path_factory):
     folder = tmp_path_factory.mktemp("desk")
     truth = write_corpus(folder / "docs.csv")
-    desk = make_desk(folder / "docs.csv", folder / "s.sqlite")
-    desk.start()
-    yield desk, truth
-    desk.stop()
-    desk.store.close()
+    session = make_desk(folder / "docs.csv", folder / "s.sqlite")
+    session.start()
+    yield session, truth
+    session.stop()
+    session.store.close()
 
 
 @pytest.mark.slow
-def test_a_desk_follows_blends_expects_and_finds_slips(desk):
-    desk, truth = desk
+def test_a_desk_follows_blends_expects_and_finds_slips(session):
+    session, truth = session
     told = []
-    end = desk.listen(told.append)
-    desk.settle()
-    first = desk.next_row("a", "auto")
-    assert desk.document(first)["guesses"] == []
-    assert desk.next_row("b", "auto") != first
+    end = session.listen(told.append)
+    session.wait_idle()
+    first = session.next_row("a", "auto")
+    assert session.document(first)["guesses"] == []
+    assert session.next_row("b", "auto") != first
     for k in range(30):
-        row = desk.next_row("a", "auto")
-        desk.decide(f"r{k}", "label", [row], who="ann", label=truth[desk.corpus.ids[row]], how="auto")
-        desk.settle(blend=False)
-    desk.settle()
+        row = session.next_row("a", "auto")
+        session.decide(f"r{k}", "label", [row], who="ann", label=truth[session.corpus.ids[row]], how="auto")
+        session.wait_idle(blend=False)
+    session.wait_idle()
     end()
-    state = desk.state()
+    state = session.state()
     assert state["labeled"] == state["followed"] == 30
     assert told == sorted(told)
     right = np.mean(
-        [desk.classes[k] == truth[i] for k, i in zip(desk.now.guesses.best, desk.corpus.ids, strict=True)]
+        [
+            session.classes[k] == truth[i]
+            for k, i in zip(session.now.guesses.best, session.corpus.ids, strict=True)
+        ]
     )
     assert right > 0.9
-    expected = desk.now.expected
+    expected = session.now.expected
     assert expected.low <= right <= expected.high
-    assert desk.now.slips == ()
-    row = desk.next_row("a", "margin")
-    wrong = next(name for name in desk.classes if name != truth[desk.corpus.ids[row]])
-    sure = int(np.flatnonzero(desk.codes < 0)[desk.now.guesses.confidence()[desk.codes < 0].argmax()])
-    wrong = next(name for name in desk.classes if name != truth[desk.corpus.ids[sure]])
-    desk.decide("slip", "label", [sure], who="ann", label=wrong, how="picked")
-    desk.settle()
-    assert sure in [slip.document for slip in desk.now.slips]
-    why = desk.why(int(np.flatnonzero(desk.codes < 0)[0]))
+    assert session.now.suspected_errors == ()
+    row = session.next_row("a", "margin")
+    wrong = next(name for name in session.classes if name != truth[session.corpus.ids[row]])
+    sure = int(
+        np.flatnonzero(session.codes < 0)[session.now.guesses.confidence()[session.codes < 0].argmax()]
+    )
+    wrong = next(name for name in session.classes if name != truth[session.corpus.ids[sure]])
+    session.decide("slip", "label", [sure], who="ann", label=wrong, how="picked")
+    session.wait_idle()
+    assert sure in [error.document for error in session.now.suspected_errors]
+    why = session.why(int(np.flatnonzero(session.codes < 0)[0]))
     assert 0 < len(why) <= 4
     assert all(one["text"] and 0 <= one["share"] <= 1 for one in why)
 
 
 @pytest.mark.slow
-def test_changes_are_only_what_changed(desk):
-    desk, _ = desk
-    desk.settle()
-    version, everything = desk.changes(0)
+def test_changes_are_only_what_changed(session):
+    session, _ = session
+    session.wait_idle()
+    version, everything = session.changes(0)
     assert len(everything) % 8 == 0
-    assert desk.changes(version)[1] == b""
-    row = desk.next_row("z", "random")
-    desk.decide("one more", "label", [row], who="ann", label=desk.classes[0], how="random")
-    desk.settle(blend=False)
-    changed = np.frombuffer(desk.changes(version)[1], [("row", "<u4"), ("label", "<u2"), ("given", "<u2")])
+    assert session.changes(version)[1] == b""
+    row = session.next_row("z", "random")
+    session.decide("one more", "label", [row], who="ann", label=session.classes[0], how="random")
+    session.wait_idle(blend=False)
+    changed = np.frombuffer(session.changes(version)[1], [("row", "<u4"), ("label", "<u2"), ("given", "<u2")])
     assert row in changed["row"]
     assert changed["given"][changed["row"] == row] == 1
-    assert len(changed) < len(desk.codes) / 2
+    assert len(changed) < len(session.codes) / 2

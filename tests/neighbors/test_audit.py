@@ -132,9 +132,9 @@ def in_a_region(X, indices, rng):
 
 
 def with_repeats(X, indices, rng):
-    again, nobody = rng.random((2, *indices.shape)) < 0.06
+    again, none = rng.random((2, *indices.shape)) < 0.06
     indices[again] = np.broadcast_to(indices[:, :1], indices.shape)[again]
-    indices[nobody] = -1
+    indices[none] = -1
 
 
 def at_random(X, indices, rng):

@@ -35,8 +35,8 @@ def test_exact_lists_become_those_of_a_search_among_all_points(divergence, as_sp
 def test_places_that_nobody_has_are_filled():
     X = np.random.default_rng(0).normal(size=(12, 2))
     both = lift(X[:8], "squared_euclidean").joined(X[8:])
-    nobody = np.full((8, 3), -1, np.int32), np.full((8, 3), np.inf)
-    index, d = joined_lists(both, *nobody)
+    none = np.full((8, 3), -1, np.int32), np.full((8, 3), np.inf)
+    index, d = joined_lists(both, *none)
     assert (index[:8] >= 8).all()
     assert_array_equal(index[8:], exact(both, 3)[0][8:])
     assert np.isfinite(d).all()

@@ -47,7 +47,7 @@ def test_an_empty_row_follows_the_tree():
     X = np.random.default_rng(0).normal(size=(N, 4))
     indices = NearestNeighbors(n_neighbors=K).fit(X).kneighbors(return_distance=False)
     indices[[3, 9]] = -1
-    with pytest.warns(UserWarning, match=r"lists nobody in 2 of 150 rows, first in row 3"):
+    with pytest.warns(UserWarning, match=r"lists no point in 2 of 150 rows, first in row 3"):
         op = bvdt.transition_matrix(X, "squared_euclidean", neighbors=indices, **SEED)
     assert_allclose(op.row(3), op.members[0].row(3))
     assert_allclose(op @ np.ones(N), 1)

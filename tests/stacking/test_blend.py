@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 
 import bvdt
 from bvdt.stacking import Folds, Labeler, Start, softmax
-from bvdt.stacking.blend import TEMPERATURE, Habit, fit_weights, label_weights
+from bvdt.stacking.blend import TEMPERATURE, GaussianPrior, fit_weights, label_weights
 from bvdt.stacking.experts import linear_expert, naive_bayes_expert, walk_expert
 from bvdt.stacking.labeler import SHARES, last_step
 from bvdt.stacking.new_points import blended_new_points
@@ -31,21 +31,21 @@ def test_weights_are_the_minimiser(seed, n, k):
     codes = rng.integers(k, size=n)
     Z = rng.normal(size=(2, n, k)) + np.array([2.0, 0.5])[:, None, None] * np.eye(k)[codes]
     v = rng.uniform(0.5, 2, n)
-    habit = Habit((1.5, 0.0), (1.0, 3.0))
+    prior = GaussianPrior((1.5, 0.0), (1.0, 3.0))
 
     def loss(w):
         chosen = log_softmax(np.tensordot(w, Z, 1), axis=1)[np.arange(n), codes]
         return -(v * chosen).sum() + 0.5 * ((w[0] - 1.5) ** 2 + (w[1] / 3) ** 2)
 
-    found = fit_weights(Z, codes, habit, v)
+    found = fit_weights(Z, codes, prior, v)
     slow = minimize(loss, [1.0, 1.0], method="SLSQP", bounds=[(0, None)] * 2, options={"ftol": 1e-12})
     assert loss(found) <= slow.fun + 1e-4
     assert (found >= 0).all()
 
 
 def test_without_labels_the_habit_rules():
-    habit = Habit((1.5, 0.0), (1.0, 3.0))
-    assert_array_equal(fit_weights(np.empty((2, 0, 3)), np.empty(0, int), habit, np.empty(0)), [1.5, 0.0])
+    prior = GaussianPrior((1.5, 0.0), (1.0, 3.0))
+    assert_array_equal(fit_weights(np.empty((2, 0, 3)), np.empty(0, int), prior, np.empty(0)), [1.5, 0.0])
 
 
 def test_many_labels_weigh_alike_when_thinned():

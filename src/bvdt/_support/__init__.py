@@ -1,1 +1,1 @@
-"""What every room may use: array types, checked integers, threads, seeds, progress, memory, whole files."""
+"""For every package: array types, checked integers, threads, seeds, progress, memory, whole files."""

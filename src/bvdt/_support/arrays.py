@@ -1,4 +1,4 @@
-"""Names for the array types that all rooms use, and integers checked once for all."""
+"""Names for the array types that all packages use, and integers checked once for all."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Chosen: TypeAlias = NDArray[np.integer] | NDArray[np.bool_] | slice  # rows
 ArraysByName: TypeAlias = dict[str, NDArray[Any]]  # of a file, of any dtype
 LabelArray: TypeAlias = NDArray[Any]  # class names of any dtype: integers, strings, objects
 
-# As ``numpy.load`` tells of a header that it cannot read, besides ValueError, and zipfile of a member with a
-# password.
+# What ``numpy.load`` raises for a header that it cannot read, besides ValueError, and zipfile for a member
+# with a password.
 UNREADABLE = (SyntaxError, TokenError, RecursionError, OverflowError, RuntimeError, NotImplementedError)
 
 

@@ -90,7 +90,7 @@ def _lock(descriptor: int) -> bool:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Temporaries of that name whose process was killed: old enough to be locked, and nobody's."""
+    """Temporaries of that name whose process was killed: old enough to be locked, and without an owner."""
     with suppress(OSError):
         for left in target.parent.glob(glob.escape(f".{target.name[:40]}.") + "*.tmp"):
             with suppress(OSError):

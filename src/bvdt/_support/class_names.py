@@ -23,7 +23,7 @@ def look_alikes(names: Iterable[str]) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def told_apart(group: list[str]) -> str:
+def tell_apart(group: list[str]) -> str:
     """A sentence on such a group."""
     shown = " and ".join(repr(name) for name in group)
     return f"{shown} are different classes; if they are meant as one, write them alike"

@@ -31,8 +31,8 @@ def refusal(purpose: str) -> str:
 
 
 @contextmanager
-def telling(purpose: str) -> Iterator[None]:
-    """A MemoryError from in here that names no figure, as Python's own and C++'s, is told with the GiB."""
+def explain_memory_error(purpose: str) -> Iterator[None]:
+    """A MemoryError from in here without a figure, as Python's own and C++'s, is raised with the GiB."""
     try:
         yield
     except MemoryError as error:

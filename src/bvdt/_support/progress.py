@@ -1,4 +1,4 @@
-"""Progress of long work, told to whoever asked for it.
+"""Progress of long work, reported to the caller.
 
 ``progress`` is a bool or a callable everywhere: ``progress(title, done, total)`` is called after each step
 with the name of the stage, the steps done and all steps. True writes a line on stderr.
@@ -19,7 +19,7 @@ _INTERVAL = 0.1  # seconds between two writings of the line
 
 @contextmanager
 def stage(progress: Progress, title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yields ``advance(count)``, which tells the callable, or the line on stderr, how far the stage is."""
+    """Yields ``advance(count)``, which reports progress to the callable or on a line of stderr."""
     if progress is False:
         yield lambda _: None
         return

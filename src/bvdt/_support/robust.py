@@ -14,7 +14,7 @@ _FAR = 10.0  # times their distance from the median
 def ordinary(values: Float) -> Mask:  # (N,) or (N, d), shape kept
     """Whether a value is at most ten times as far from its column's median as 98 % of them are.
 
-    Where 98 % are equal, all are ordinary: nothing tells a rare value from a far one.
+    Where 98 % are equal, all are ordinary: a rare value cannot be distinguished from a far one.
     """
     away = np.abs(values - np.median(values, axis=0))
     limit = _FAR * np.quantile(away, _SHARE, axis=0, method="inverted_cdf")

@@ -47,7 +47,7 @@ class _Blocks:
         return BlockPartition(self.rows, self.cols, tree.n_nodes)
 
 
-@memory.telling("refining the blocks")
+@memory.explain_memory_error("refining the blocks")
 def refined_blocks(
     lifted: Lifted,
     tree: Tree,

@@ -85,7 +85,7 @@ def main() -> None:
 
 
 def _end(code: int) -> NoReturn:
-    """End the process at once where a thread still computes what nobody will read, such as a map.
+    """End the process at once where a thread still computes an unneeded result, such as a map.
 
     Python would end such a thread in the middle of a library's C++, which aborts the process.
     """

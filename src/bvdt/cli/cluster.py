@@ -39,7 +39,7 @@ Example:
 LabelColumn = Annotated[
     str | None,
     o.option(
-        "--labels", "-l", help="Labels: purity is told, they do not take part.", metavar="COLUMN_OR_FILE"
+        "--labels", "-l", help="Labels for purity only; they do not take part.", metavar="COLUMN_OR_FILE"
     ),
 ]
 Clusters = Annotated[
@@ -211,7 +211,7 @@ def _plot(
 def _describe(
     number: Index, parts: Index, documents: Documents, features: Features, X: Points
 ) -> list[ClusterSummary]:
-    """Size, telling terms, a typical document and purity of every cluster."""
+    """Size, characteristic terms, a typical document and purity of every cluster."""
     names = features.names if features.kind == "text" else None
     return summarise(X, number, documents.ids, names, documents.texts, documents.labels, parts)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DEMO_HELP = """Show what it does: no arguments, no data, no network, seconds.
 
 Draws documents from the paper's generative model, labels all of them from 5 per
-class, and tells how many are right; writes report.html.
+class, and prints how many are right; writes report.html.
 
 \b
 Example:

@@ -94,7 +94,7 @@ def embed(
 def _coordinates(
     operator: Operator, components: int, spectral: bool, seed: int, jobs: int | None
 ) -> tuple[Float, JsonObject]:
-    """Coordinates, and what is told of them: a map, or eigenvectors."""
+    """Coordinates, and what is reported of them: a map, or eigenvectors."""
     from ..estimators import Map, SpectralEmbedding
 
     if not spectral:

@@ -59,7 +59,7 @@ def sentence(error: Exception) -> str:
 
 @contextmanager
 def after_writing(*written: Path) -> Iterator[None]:
-    """An error in here is told together with the files that are already there and good."""
+    """An error in here is reported together with the files that are already there and good."""
     try:
         yield
     except Exception as error:

@@ -211,15 +211,17 @@ def _export_all(said: Session, corpus: Corpus, store: Store, model: LabelPropaga
 def _serve(
     said: Session, corpus: Corpus, store: Store, model: LabelPropagation, task: Task, seed: int
 ) -> None:
-    from ..labeling import Desk
+    from ..labeling import LabelingSession
     from ..labeling.app import make_app
     from ..labeling.serving import Server, bind, new_token
 
     assert not isinstance(model.alpha, str)
     listening = bind(task.host, task.port)
-    desk = Desk(corpus, store, model, alpha=model.alpha, seed=seed)
-    server = Server(make_app(desk, corpus.documents.path.name, task.who), listening, new_token(), task.host)
-    desk.start()
+    session = LabelingSession(corpus, store, model, alpha=model.alpha, seed=seed)
+    server = Server(
+        make_app(session, corpus.documents.path.name, task.who), listening, new_token(), task.host
+    )
+    session.start()
     said.result["address"] = server.address
     said.say(f"\nLabel at {server.address}\nCtrl-C ends it; nothing is lost.")
     if task.host not in LOOPBACK:
@@ -234,5 +236,5 @@ def _serve(
     except KeyboardInterrupt:
         pass
     finally:
-        desk.stop()
+        session.stop()
     said.say(f"{len(store.labels()):,} labels in {task.path}")

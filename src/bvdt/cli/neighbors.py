@@ -24,7 +24,7 @@ Example:
 AUDIT_HELP = """Measure the recall of neighbor lists, with its 95 % interval.
 
 POINTS: a matrix, .npy or .npz, or .mtx or svmlight. LISTS: the indices, .npy, or
-.npz with an array "indices" or a sparse graph; -1 for nobody. Sampled rows are
+.npz with an array "indices" or a sparse graph; -1 for none. Sampled rows are
 compared with all points.
 
 \b

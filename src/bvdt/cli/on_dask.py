@@ -63,7 +63,7 @@ def label_on_dask(
     with _client(address) as client:
         with session.bars("walk") as progress, _told_plainly():
             model = LabelPropagation(client=client, progress=progress, **options)
-            warnings.filterwarnings("ignore", "y: ")  # which _checked_labels has told in the shell's words
+            warnings.filterwarnings("ignore", "y: ")  # reported by _checked_labels in the shell's words
             model.fit(table.X(standard), table.y())
         op = model.operator_
         session.say(f"{op.n_shards} shards on {len(workers_of(client))} workers")

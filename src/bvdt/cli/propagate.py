@@ -16,7 +16,7 @@ from ..documents.predictions import Labeling, ReasonTexts, kept_columns
 from ..documents.settings import WalkSettings, propagation
 from . import options as o
 from .guard import after_writing
-from .reading import Source, read, tell_empty, walk
+from .reading import Source, note_empty, read, walk
 from .session import Session, shortened
 from .writing import check_outputs, say_written, write_columns
 
@@ -372,7 +372,7 @@ def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
     with session.stage("predict"):
         X = model.features.transform(documents)
         P = model.propagation.predict_proba(X)
-    tell_empty(session, X, model.features)
+    note_empty(session, X, model.features)
     labeling = Labeling.of(P, model.classes)
     session.result |= {"model": str(path), "classes": model.classes}
     if model.holdout is not None:
@@ -441,7 +441,7 @@ def _transformed(session: Session, model: Model, documents: Documents) -> Points
     with session.stage("weigh"):
         X = model.features.transform(documents)
         unknown = model.features.unknown_share(documents)
-    tell_empty(session, X, model.features)
+    note_empty(session, X, model.features)
     session.result["unknown_words"] = unknown
     if unknown:
         session.note(

@@ -45,7 +45,7 @@ class Source:
 def read(
     session: Session, source: Source, *, least: int, purpose: str = "", numbers: Collection[str] = ()
 ) -> Documents:
-    """The documents, at least so many for the purpose; what was guessed is told."""
+    """The documents, at least so many for the purpose; guesses are reported."""
     from ..documents.files import read_documents
 
     with session.stage("read"):
@@ -87,7 +87,7 @@ def walk(
         features, X = learn_features(
             documents, scale=settings.scale, divergence=settings.divergence, text=settings.text
         )
-    tell_empty(session, X, features)
+    note_empty(session, X, features)
     parameters = settings.parameters(features)
     with session.bars("build the walk") as progress:
         try:
@@ -108,7 +108,7 @@ def walk(
     return features, X, op
 
 
-def tell_empty(session: Session, X: Points, features: Features) -> None:
+def note_empty(session: Session, X: Points, features: Features) -> None:
     """A note on documents in which no known term occurs, or whose rows are empty."""
     n_empty = int((np.diff(X.indptr) == 0).sum()) if is_sparse(X) else 0
     if n_empty:

@@ -25,8 +25,8 @@ from distributed.client import Future
 from .._support.json import JsonObject
 from .._support.memory import GIB
 from .._support.progress import Progress, stage
-from ..sharded.executors import Place, Spent
-from .staying import PREFIX, Staying
+from ..sharded.executors import Donated, Place
+from .pinned import PREFIX, PinnedTasksPlugin
 
 _TOGETHER = 8  # quick calls in one task
 _LOOK = 1.0  # seconds between two looks at the workers
@@ -56,10 +56,10 @@ class DaskExecutor:
         self.retries, self.patience = retries, patience
         self._keeps_places = False  # without its plugin Dask may wait for a lost worker for ever
         with suppress(Exception):  # a scheduler without bvdt: more bytes travel, nothing else changes
-            client.register_plugin(Staying())
+            client.register_plugin(PinnedTasksPlugin())
             self._keeps_places = True
 
-    def expect(self, n_bytes: float, purpose: str, remedy: str) -> None:
+    def reserve(self, n_bytes: float, purpose: str, remedy: str) -> None:
         check_memory(self.client, n_bytes, purpose, remedy)
 
     def put(self, value: object) -> Future:
@@ -93,7 +93,7 @@ class DaskExecutor:
             for k, future in zip(numbers, found, strict=True):
                 out[k] = future
         for given in arguments:
-            if isinstance(given, Spent):
+            if isinstance(given, Donated):
                 given.clear()
         return out
 
@@ -125,7 +125,7 @@ class DaskExecutor:
             self._wait(futures, title, lambda _: None)
             limit *= 2
 
-    def tell(
+    def map_gather(
         self,
         title: str,
         function: Callable[..., object],
@@ -138,13 +138,13 @@ class DaskExecutor:
         places = None if at is None else [at[group[0]] for group in groups]
         answers = self.gather(self.map(title, one_by_one, [function] * len(groups), *columns, at=places))
         out: list[object] = [None] * len(arguments[0])
-        for group, told in zip(groups, answers, strict=True):
-            for number, answer in zip(group, told, strict=True):
+        for group, gathered in zip(groups, answers, strict=True):
+            for number, answer in zip(group, gathered, strict=True):
                 out[number] = answer
         return out
 
-    def told(self, references: Sequence[Future], number: int, at: Sequence[Place] | None) -> list[Any]:
-        return self.tell(_title(list(references)), operator.itemgetter(number), references, at=at)
+    def gather_item(self, references: Sequence[Future], number: int, at: Sequence[Place] | None) -> list[Any]:
+        return self.map_gather(_title(list(references)), operator.itemgetter(number), references, at=at)
 
     def _wait(self, futures: list[Future], title: str, advance: Callable[[int], None]) -> None:
         """Until all are there; an error of one is raised at once, and so is a cluster that stands still."""
@@ -182,13 +182,13 @@ class DaskExecutor:
         return any(tasks for name, tasks in self.client.processing().items() if name in running)
 
     def _standstill(self, title: str, left: int) -> str:
-        told = [info["status"] for info in workers_of(self.client).values()]
-        if "running" in told:
+        gathered = [info["status"] for info in workers_of(self.client).values()]
+        if "running" in gathered:
             return (
                 f"bvdt.dask needs its tasks run; {left} of {title} have waited for {self.patience:.0f} s "
                 "while no worker had any"
             )
-        paused = f" ({told.count('paused')} paused: their memory is full)" if "paused" in told else ""
+        paused = f" ({gathered.count('paused')} paused: their memory is full)" if "paused" in gathered else ""
         return (
             f"bvdt.dask needs a worker to go on with {title}; the cluster has had none that runs for "
             f"{self.patience:.0f} s{paused}"
@@ -252,8 +252,8 @@ def workers_of(client: Client) -> dict[str, JsonObject]:
 
     ``Client.scheduler_info`` would tell it too, but a background update may empty it just before it is read.
     """
-    told: dict[str, JsonObject] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
-    return told
+    workers: dict[str, JsonObject] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
+    return workers
 
 
 def find_client(client: Client | None) -> Client:
@@ -287,8 +287,8 @@ def check_workers(client: Client, patience: float = 30.0) -> None:
         time.sleep(0.1)
     ours = this_version()
     # A function of the standard library: one of bvdt's own could not be read where bvdt is missing.
-    told = client.run(importlib.metadata.version, "bvdt", on_error="return")
-    for address, theirs in told.items():
+    gathered = client.run(importlib.metadata.version, "bvdt", on_error="return")
+    for address, theirs in gathered.items():
         if isinstance(theirs, Exception):
             raise RuntimeError(f"bvdt.dask needs bvdt {ours} on every worker; {address} has none")
         if theirs != ours:

@@ -131,7 +131,7 @@ def transition_matrix(
     folder : where these files are; None for the system's temporary folder.
     n_jobs : threads of one task; None: 1 on a cluster, all cores without.
     retries : how often work begins again that was lost with its worker, beyond what Dask itself tolerates.
-    progress : True writes the progress on stderr; a callable is told it as ``progress(stage, done, total)``.
+    progress : True writes the progress on stderr; a callable gets ``progress(stage, done, total)``.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def transition_matrix(
     slabs = slabs_of(X, executor)
     if slabs.width is not None:
         remedy = "X.rechunk makes parts smaller"
-        executor.expect(slab_bytes(slabs.lengths, slabs.width), "a part of X", remedy)
+        executor.reserve(slab_bytes(slabs.lengths, slabs.width), "a part of X", remedy)
     built = build_operator(
         executor,
         slabs.parts,

@@ -24,8 +24,8 @@ class BregmanDivergence:
     last axis, and ``grad`` and ``grad_inverse`` map rows to rows. ``phi_sum`` and ``conjugate_sum`` reduce
     the last axis for both kinds.
 
-    Your own, from NumPy functions of an (n, d) array; φ may return (n, d) or (n,), which tells the two kinds
-    apart. A φ that is not strictly convex, or a gradient that is not φ's, is refused::
+    Your own, from NumPy functions of an (n, d) array; φ may return (n, d) or (n,), which is how the two kinds
+    are distinguished. A φ that is not strictly convex, or a gradient that is not φ's, is refused::
 
         BregmanDivergence(phi=lambda x: x * np.log(x) - x, grad=np.log, domain=(0, np.inf))
 
@@ -149,7 +149,7 @@ class BregmanDivergence:
         return np.asarray(np.maximum(value, 0.0))
 
     def pairwise(self, X: ArrayLike, Y: ArrayLike) -> Float:  # (n, d), (m, d) -> (n, m)
-        """All d_φ(x_i, y_j) by Eq. (11), one row at a time: the slow twin of the lifted form."""
+        """All d_φ(x_i, y_j) by Eq. (11), row by row: the reference implementation of the lifted form."""
         Y = np.asarray(Y, float)
         return np.stack([self.div(x, Y) for x in np.asarray(X, float)])
 

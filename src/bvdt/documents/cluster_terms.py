@@ -4,7 +4,7 @@ A term's documents inside a cluster are compared with those outside. With the sh
 both a little smoothed, the term's score is (p − r)·log²(p/r): high for terms that are frequent here and rare
 elsewhere. The words of every sentence are as frequent elsewhere: a term is to be at least ``LIFT`` times as
 frequent inside as outside. A phrase that a cluster's documents repeat may carry such words all the same; they
-are told, in any language, by what they do outside, where they are spread evenly over the other documents, as
+are recognized, in any language, by what they do outside, where they are spread evenly over the others, as
 no term with a subject is. Where nearly all documents are in one cluster, or texts are a line each, that says
 too little; English fillers are left out by scikit-learn's list, too.
 """
@@ -36,7 +36,7 @@ class ClusterSummary:
 
     cluster: int
     documents: int
-    terms: list[str]  # the most telling first; empty unless the documents are texts
+    terms: list[str]  # the most characteristic first; empty unless the documents are texts
     representative: str  # id of the document nearest to the cluster's mean direction
     excerpt: str  # the beginning of its text, if it has one
     purity: float | None  # share of its labeled documents that have the most frequent label
@@ -100,10 +100,10 @@ def contrastive_terms(
     groups: NDArray[np.bool_] | None = None,
     parts: NDArray[np.intp] | None = None,
 ) -> list[list[str]]:
-    """Of each cluster up to n terms that separate it from the rest, the most telling first.
+    """Of each cluster up to n terms that separate it from the rest, the best first.
 
     ``groups`` (g, k) asks for unions of clusters instead: which of them each is made of. ``parts`` (N,) cuts
-    the clusters into smaller pieces, by which words of every sentence are told; needed with few clusters.
+    the clusters into smaller pieces, which finds the words of every sentence; needed with few clusters.
     """
     pairs = np.column_stack([number - 1, number if parts is None else parts])
     pieces, piece = np.unique(pairs, axis=0, return_inverse=True)

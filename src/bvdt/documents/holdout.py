@@ -127,7 +127,7 @@ def measure_holdout(
     operator : the points' walk, as ``model.operator_`` of an earlier fit.
     codes : (N,) index of each point's class, −1 for the unlabeled.
     share : 0.05 to 0.5; there are 1/share folds.
-    advance : told 1 after every fold.
+    advance : called with 1 after every fold.
     """
     from sklearn.base import clone
 
@@ -177,7 +177,7 @@ def n_folds_for(share: float) -> int:
 
 
 def why_not(codes: NDArray[np.intp], classes: Sequence[str]) -> str | None:
-    """Why the accuracy to expect cannot be told from these labels, or None when it can."""
+    """Why the accuracy cannot be estimated from these labels, or None when it can."""
     known = codes[codes >= 0]
     if len(classes) < 2:
         return "the labels name only one class"

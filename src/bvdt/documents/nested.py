@@ -29,8 +29,8 @@ class NestedCluster:
 
     def contents(self) -> JsonObject:
         """For JSON, without what is not known."""
-        told = self.summary.contents()
-        return {"node": told.pop("cluster"), "parent": self.parent, "depth": self.depth} | told
+        summary = self.summary.contents()
+        return {"node": summary.pop("cluster"), "parent": self.parent, "depth": self.depth} | summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,24 +40,24 @@ class NestedClusters:
 
     def tree(self, at: int = 0) -> JsonObject:
         """Node ``at`` with its children inside it, for JSON."""
-        told = self.nodes[at].contents()
+        summary = self.nodes[at].contents()
         children = [k for k, node in enumerate(self.nodes) if node.parent == self.nodes[at].number]
-        return told | ({"children": [self.tree(k) for k in children]} if children else {})
+        return summary | ({"children": [self.tree(k) for k in children]} if children else {})
 
     def columns(self) -> dict[str, list[object]]:
         """One row per node."""
-        told = [node.summary for node in self.nodes]
+        summary = [node.summary for node in self.nodes]
         columns: dict[str, list[object]] = {
             "node": [node.number for node in self.nodes],
             "parent": [node.parent or None for node in self.nodes],
             "depth": [node.depth for node in self.nodes],
-            "documents": [one.documents for one in told],
-            "typical": [one.representative for one in told],
+            "documents": [one.documents for one in summary],
+            "typical": [one.representative for one in summary],
         }
-        if any(one.terms for one in told):
-            columns["terms"] = [", ".join(one.terms) for one in told]
-        if any(one.purity is not None for one in told):
-            columns |= {"purity": [one.purity for one in told], "label": [one.label for one in told]}
+        if any(one.terms for one in summary):
+            columns["terms"] = [", ".join(one.terms) for one in summary]
+        if any(one.purity is not None for one in summary):
+            columns |= {"purity": [one.purity for one in summary], "label": [one.label for one in summary]}
         return columns
 
 
@@ -85,10 +85,10 @@ def nested_clusters(
         parent = int(tree.parent[node])
         above = described[place[parent]] if parent >= 0 else None
         members = np.flatnonzero(inside[k][leaf])
-        told = describe_one(k + 1, members, terms[k], X, ids, texts, labels)
+        summary = describe_one(k + 1, members, terms[k], X, ids, texts, labels)
         depth = 0 if above is None else above.depth + 1
         described.append(
-            NestedCluster(0 if above is None else above.number, depth, bool(inside[k].sum() == 1), told)
+            NestedCluster(0 if above is None else above.number, depth, bool(inside[k].sum() == 1), summary)
         )
     return NestedClusters(described, np.array([place[int(node)] + 1 for node in leaves])[leaf])
 

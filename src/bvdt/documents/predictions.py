@@ -14,7 +14,7 @@ from ..documents.files.table import Column
 from ..stacking import Reasons
 
 NAMES = ("id", "label", "confidence", "runner_up", "entropy", "given", "because")  # of columns that are ours
-LEAST_SHARE = 0.005  # of a reason that is told: it rounds to a percent
+LEAST_SHARE = 0.005  # of a reason that is shown: it rounds to a percent
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +122,8 @@ class ReasonTexts:
             named = [(self.ids[j], s) for j, s in _named(found.points[i], found.point_shares[i])]
         elif part == "linear":
             named = [(self._feature(j), s) for j, s in _named(found.features[i], found.feature_shares[i])]
-        told = ", ".join(f"{who} ({100 * share:.0f} %)" for who, share in named)
-        return f"{name} {100 * share:.0f} %" + (f": {told}" if told else "")
+        shares = ", ".join(f"{who} ({100 * share:.0f} %)" for who, share in named)
+        return f"{name} {100 * share:.0f} %" + (f": {shares}" if shares else "")
 
     def _feature(self, j: int) -> str:
         names = self.features or ()

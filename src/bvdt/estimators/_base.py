@@ -144,7 +144,7 @@ def checked(estimator: WalkEstimator, X: PointsLike, **options: bool | int) -> P
             estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, **options
         )
     except ValueError:
-        from ._texts import telling_of_texts  # scikit-learn's part on texts, which numbers do not need
+        from ._texts import explain_text_error  # scikit-learn's part on texts, which numbers do not need
 
-        with telling_of_texts(X, _INSTEAD):
+        with explain_text_error(X, _INSTEAD):
             raise

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from .._support.arrays import Float, LabelArray
-from .._support.class_names import look_alikes, means_nothing, told_apart
+from .._support.class_names import look_alikes, means_nothing, tell_apart
 from .._support.sparse import CSR
 
 NO_CLASSES = {"-1", "nan", "None", "<NA>", "unlabeled", "unlabelled"}
@@ -108,12 +108,12 @@ def _refuse_wrapped(y: LabelArray, where: str | None = None) -> None:
 def _warn_of_names(classes: LabelArray) -> None:
     """Classes that look as if they were none, or one."""
     names = sorted(_texts(classes))
-    told = [
+    notes = [
         f'{name!r} was taken for a class; if it means unlabeled, write ""'
         for name in names
         if means_nothing(name)
     ]
-    for sentence in told + [told_apart(group) for group in look_alikes(names)]:
+    for sentence in notes + [tell_apart(group) for group in look_alikes(names)]:
         warnings.warn(f"y: {sentence}", UserWarning, stacklevel=4)
 
 

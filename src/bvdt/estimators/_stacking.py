@@ -61,7 +61,7 @@ def as_words(terms: Iterable[object] | Callable[[], Iterable[object]] | None) ->
 
 
 def _digest(values: object) -> object:
-    """What tells arrays' values apart, whichever array holds them; anything else is itself."""
+    """A digest of arrays' values, whichever array holds them; anything else is itself."""
     if is_sparse(values):
         rows: CSR = values.tocsr()
         return rows.shape, *map(_digest, (rows.data, rows.indices, rows.indptr))

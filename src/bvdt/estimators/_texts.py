@@ -18,13 +18,13 @@ class CountWeights(TfidfTransformer):  # type: ignore[misc]  # scikit-learn has 
 
     def fit(self, X: PointsLike, y: ArrayLike | None = None) -> CountWeights:
         """Learn the terms' weights."""
-        with telling_of_texts(X, 'text_pipeline("text") takes texts'):
+        with explain_text_error(X, 'text_pipeline("text") takes texts'):
             super().fit(X)
         return self
 
     def transform(self, X: PointsLike, copy: bool = True) -> Sparse:
         """Weigh counts."""
-        with telling_of_texts(X, 'text_pipeline("text") takes texts'):
+        with explain_text_error(X, 'text_pipeline("text") takes texts'):
             return super().transform(X, copy=copy)
 
 
@@ -75,8 +75,8 @@ def as_texts(documents: Iterable[str]) -> list[str]:
 
 
 @contextmanager
-def telling_of_texts(X: PointsLike, instead: str) -> Iterator[None]:
-    """An error in here is told as one of texts, if X holds any where numbers are needed."""
+def explain_text_error(X: PointsLike, instead: str) -> Iterator[None]:
+    """An error in here is raised as one of texts, if X holds any where numbers are needed."""
     try:
         yield
     except ValueError:

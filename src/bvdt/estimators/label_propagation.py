@@ -506,7 +506,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     ) -> tuple[NDArray[np.intp], Float]:  # (n_points, n) ×2
         """``explain`` of every point of the fit: labeled points, −1 where there are fewer, and their shares.
 
-        One solve per label; ``advance`` is told how many are done.
+        One solve per label; ``advance`` is called with how many are done.
         """
         found = self.reasons(n=n, advance=advance)
         return found.points, found.point_shares

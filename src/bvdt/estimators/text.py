@@ -17,7 +17,7 @@ DEFAULTS: dict[str, Any] = {"divergence": TEXT_DIVERGENCE, "n_trees": TEXT_TREES
 
 
 class TextPipeline(Pipeline):  # type: ignore[misc]  # scikit-learn has no types
-    """A vectorizer of words, then LabelPropagation, which is told the words."""
+    """A vectorizer of words, then LabelPropagation, which gets the words."""
 
     def fit(self, X: PointsLike, y: ArrayLike | None = None, **params: Any) -> TextPipeline:
         """Fit the vectorizer, then the labels; ``params`` as of scikit-learn's Pipeline."""

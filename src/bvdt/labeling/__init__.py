@@ -1,10 +1,10 @@
-"""Labeling in the browser: a session kept in one file, a desk that labels all documents anew, and a server.
+"""Labeling in the browser: a session in one file, all documents labeled anew as it grows, and a server.
 
 ``app`` and ``serving`` need the extra "app" (Starlette and uvicorn) and are imported by their path.
 """
 
 from .corpus import Corpus
-from .desk import Desk
+from .session import LabelingSession
 from .store import Decision, Shown, Store
 from .transfer import FORMATS, export_format, import_labels, read_import, task_of, write_export
 
@@ -12,7 +12,7 @@ __all__ = [
     "FORMATS",
     "Corpus",
     "Decision",
-    "Desk",
+    "LabelingSession",
     "Shown",
     "Store",
     "export_format",

@@ -19,8 +19,8 @@ from starlette.routing import Route
 from .._support.json import JsonObject
 from ..report.page import resource, style
 from ..report.palette import N_CLASSES
-from .desk import Desk
 from .guard import RefusedError
+from .session import LabelingSession
 from .transfer import FORMATS, exported
 
 MOST_LISTENERS = 64
@@ -28,9 +28,9 @@ BEAT = 15.0  # seconds between signs of life of the stream of events
 SCRIPTS = ("app.js", "ask.js", "board.js", "server.js")
 
 
-def make_app(desk: Desk, title: str, who: str) -> Starlette:
+def make_app(session: LabelingSession, title: str, who: str) -> Starlette:
     """Routes over one desk; ``who`` is the person's name where the page sends none."""
-    api = _Api(desk, title, who)
+    api = _Api(session, title, who)
     routes = [
         Route("/", _static("index.html", "text/html; charset=utf-8")),
         Route("/style.css", _given(style() + _page("app.css"), "text/css; charset=utf-8")),
@@ -41,18 +41,18 @@ def make_app(desk: Desk, title: str, who: str) -> Starlette:
         Route("/api/changes", api.changes),
         Route("/api/next", api.next),
         Route("/api/document/{row:int}", api.document),
-        Route("/api/glimpse/{row:int}", api.glimpse),
+        Route("/api/snippet/{row:int}", api.snippet),
         Route("/api/why/{row:int}", api.why),
         Route("/api/search", api.search),
-        Route("/api/slips", api.slips),
+        Route("/api/suspected", api.suspected_errors),
         Route("/api/export", api.export),
         Route("/api/events", api.events),
         Route("/api/decide", api.decide, methods=["POST"]),
         Route("/api/undo", api.undo, methods=["POST"]),
         Route("/api/class", api.add_class, methods=["POST"]),
     ]
-    told = {ValueError: _mendable, HTTPException: _http, RefusedError: _refused}
-    return Starlette(routes=routes, exception_handlers=told)
+    handlers = {ValueError: _mendable, HTTPException: _http, RefusedError: _refused}
+    return Starlette(routes=routes, exception_handlers=handlers)
 
 
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
@@ -89,25 +89,25 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 class _Api:
-    def __init__(self, desk: Desk, title: str, who: str) -> None:
-        self.desk, self.title, self.who = desk, title, who
+    def __init__(self, session: LabelingSession, title: str, who: str) -> None:
+        self.session, self.title, self.who = session, title, who
         self._n_listeners = 0
 
     # -- reading ----------------------------------------------------------------------------------------
 
     async def state(self, request: Request) -> Response:
-        state = await run_in_threadpool(self.desk.state)
+        state = await run_in_threadpool(self.session.state)
         return JSONResponse(state | {"title": self.title, "who": self.who, "marks": N_CLASSES})
 
     async def map(self, request: Request) -> Response:
-        xy = self.desk.xy
+        xy = self.session.xy
         if xy is None:
             raise HTTPException(503, "the map is being drawn")
         return Response(xy.tobytes(), media_type="application/octet-stream")
 
     async def changes(self, request: Request) -> Response:
         since = _number(request.query_params.get("since", "0"), "since")
-        version, packed = await run_in_threadpool(self.desk.changes, since)
+        version, packed = await run_in_threadpool(self.session.changes, since)
         return Response(packed, media_type="application/octet-stream", headers={"x-version": str(version)})
 
     async def next(self, request: Request) -> Response:
@@ -119,54 +119,59 @@ class _Api:
         if how not in ("auto", "margin", "random", "class"):
             raise ValueError(f"how needs one of auto, margin, random, class; got {how!r}")
         code = self._code(label) if how == "class" else None
-        row = await run_in_threadpool(self.desk.next_row, client[:100], how, code)
-        return {"document": None if row is None else self.desk.document(row)}
+        row = await run_in_threadpool(self.session.next_row, client[:100], how, code)
+        return {"document": None if row is None else self.session.document(row)}
 
     def _code(self, label: str | None) -> int:
-        if label not in self.desk.classes:
+        if label not in self.session.classes:
             raise ValueError(f"label needs one of the classes; got {label!r}")
-        return self.desk.classes.index(label)
+        return self.session.classes.index(label)
 
     async def document(self, request: Request) -> Response:
         row = self._row(request.path_params["row"])
-        return JSONResponse(await run_in_threadpool(self.desk.document, row))
+        return JSONResponse(await run_in_threadpool(self.session.document, row))
 
-    async def glimpse(self, request: Request) -> Response:
+    async def snippet(self, request: Request) -> Response:
         row = self._row(request.path_params["row"])
-        return JSONResponse({"id": self.desk.corpus.ids[row], "text": self.desk.corpus.glimpse(row)})
+        return JSONResponse({"id": self.session.corpus.ids[row], "text": self.session.corpus.snippet(row)})
 
     async def why(self, request: Request) -> Response:
         row = self._row(request.path_params["row"])
-        return JSONResponse(await run_in_threadpool(self.desk.why, row))
+        return JSONResponse(await run_in_threadpool(self.session.why, row))
 
     async def search(self, request: Request) -> Response:
-        if self.desk.search is None:
+        if self.session.search is None:
             raise HTTPException(503, "the index is being built")
         query = request.query_params.get("q", "")[:500]
-        rows = await run_in_threadpool(self.desk.search.find, query)
+        rows = await run_in_threadpool(self.session.search.find, query)
         return JSONResponse([self._listed(row) for row in rows])
 
-    async def slips(self, request: Request) -> Response:
-        now, classes = self.desk.now, self.desk.classes
+    async def suspected_errors(self, request: Request) -> Response:
+        now, classes = self.session.now, self.session.classes
         return JSONResponse(
             [
-                self._listed(slip.document) | {"instead": classes[slip.instead], "share": slip.confidence}
-                for slip in now.slips
-                if self.desk.codes[slip.document] == slip.given
+                self._listed(error.document) | {"instead": classes[error.instead], "share": error.confidence}
+                for error in now.suspected_errors
+                if self.session.codes[error.document] == error.given
             ]
         )
 
     def _listed(self, row: int) -> JsonObject:
-        desk = self.desk
-        code = int(desk.codes[row])
-        label = desk.classes[code] if code >= 0 else None
-        return {"row": row, "id": desk.corpus.ids[row], "text": desk.corpus.glimpse(row), "label": label}
+        session = self.session
+        code = int(session.codes[row])
+        label = session.classes[code] if code >= 0 else None
+        return {
+            "row": row,
+            "id": session.corpus.ids[row],
+            "text": session.corpus.snippet(row),
+            "label": label,
+        }
 
     async def export(self, request: Request) -> Response:
         kind = request.query_params.get("format", "csv")
         if kind not in FORMATS:
             raise ValueError(f"format needs one of {', '.join(FORMATS)}; got {kind!r}")
-        content = await run_in_threadpool(exported, self.desk.store, kind)
+        content = await run_in_threadpool(exported, self.session.store, kind)
         return Response(content, media_type="application/octet-stream")
 
     async def events(self, request: Request) -> Response:
@@ -177,12 +182,12 @@ class _Api:
 
     async def _stream(self) -> AsyncIterator[str]:
         loop, news = asyncio.get_running_loop(), asyncio.Event()
-        end = self.desk.listen(lambda _: _tell(loop, news))
+        end = self.session.listen(lambda _: _tell(loop, news))
         self._n_listeners += 1
         try:
             while True:
                 news.clear()
-                yield f"data: {self.desk.now.version}\n\n"
+                yield f"data: {self.session.now.version}\n\n"
                 try:
                     await asyncio.wait_for(news.wait(), BEAT)
                 except TimeoutError:
@@ -206,7 +211,9 @@ class _Api:
         if kind == "import":
             raise ValueError("a decision needs label, skip or unsure; got 'import'")
         number, who, how = _word(asked, "request"), self._who(asked), str(asked.get("how", ""))[:40]
-        await run_in_threadpool(lambda: self.desk.decide(number, kind, rows, who=who, label=label, how=how))
+        await run_in_threadpool(
+            lambda: self.session.decide(number, kind, rows, who=who, label=label, how=how)
+        )
         answer = {"done": True}
         if asked.get("next"):
             answer |= await self._next(_word(asked, "client"), str(asked["next"]), asked.get("of"))
@@ -214,12 +221,12 @@ class _Api:
 
     async def undo(self, request: Request) -> Response:
         asked = await _body(request)
-        rows = await run_in_threadpool(self.desk.undo, _word(asked, "request"), self._who(asked))
-        return JSONResponse({"rows": rows, "document": self.desk.document(rows[0]) if rows else None})
+        rows = await run_in_threadpool(self.session.undo, _word(asked, "request"), self._who(asked))
+        return JSONResponse({"rows": rows, "document": self.session.document(rows[0]) if rows else None})
 
     async def add_class(self, request: Request) -> Response:
         asked = await _body(request)
-        await run_in_threadpool(self.desk.add_class, _word(asked, "name"), self.who)
+        await run_in_threadpool(self.session.add_class, _word(asked, "name"), self.who)
         return JSONResponse({"done": True})
 
     def _who(self, asked: JsonObject) -> str:
@@ -227,7 +234,7 @@ class _Api:
         return name if isinstance(name, str) and name.strip() else self.who
 
     def _row(self, value: object) -> int:
-        n = len(self.desk.corpus.ids)
+        n = len(self.session.corpus.ids)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < n:
             raise ValueError(f"a row needs a number from 0 to {n - 1}; got {value!r:.40}")
         return value

@@ -55,7 +55,7 @@ class Corpus:
             return self.documents.texts[row]
         return _numbers(self.X, row, self.documents.features or self.features.names)
 
-    def glimpse(self, row: int) -> str:
+    def snippet(self, row: int) -> str:
         """The beginning, on one line."""
         start = " ".join(self.text(row)[: 4 * GLIMPSE].split())
         return start if len(start) <= GLIMPSE else start[:GLIMPSE].rstrip() + "…"

@@ -1,4 +1,4 @@
-"""What the desk tells of the labels there are: accuracy to expect, probable slips, what more would bring."""
+"""From the labels there are: accuracy to expect, suspected errors, and what more labels would bring."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Expectation:
 
 
 @dataclass(frozen=True)
-class Slip:
+class SuspectedError:
     """A given label that the others contradict when it is hidden; classes are those of the model's labels."""
 
     document: int
@@ -42,7 +42,7 @@ def expectation(model: LabelPropagation) -> Expectation | None:
     return Expectation(int((model.codes_ >= 0).sum()), found.value, found.low, found.high)
 
 
-def slips(model: LabelPropagation, most: int = 20) -> list[Slip]:
+def suspected_errors(model: LabelPropagation, most: int = 20) -> list[SuspectedError]:
     """Given labels that are probably wrong, the surest first: when hidden, another class has most."""
     blended = _blended(model)
     if blended is None:
@@ -53,7 +53,9 @@ def slips(model: LabelPropagation, most: int = 20) -> list[Slip]:
     wrong = np.flatnonzero((instead != given) & (confidence > 0.5))
     order = wrong[np.argsort(-confidence[wrong], kind="stable")[:most]]
     code = [int(k) for k in model.classes_]
-    return [Slip(int(points[i]), code[given[i]], code[instead[i]], float(confidence[i])) for i in order]
+    return [
+        SuspectedError(int(points[i]), code[given[i]], code[instead[i]], float(confidence[i])) for i in order
+    ]
 
 
 def gain_of(model: LabelPropagation, more: int) -> str | None:

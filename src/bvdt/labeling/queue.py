@@ -31,7 +31,7 @@ class Queue:
             self._rows = list(rows)
 
     def take(self, client: str, done: Mask) -> int | None:
-        """The page's own document if it has not been decided on, else the first that nobody has."""
+        """The page's own document if it has not been decided on, else the first that is free."""
         with self._lock:
             mine = self._held.get(client)
             if mine is not None and not done[mine[0]]:

@@ -88,7 +88,7 @@ def _own_addresses() -> set[str]:
 
 
 class Server:
-    """Runs the app until it is told to stop."""
+    """Runs the app until it is stopped."""
 
     def __init__(
         self, app: Callable[..., Awaitable[None]], listening: socket.socket, token: str, host: str

@@ -1,4 +1,4 @@
-"""A labeling session in one SQLite file: one row per decision, written before anyone is told.
+"""A labeling session in one SQLite file: one row per decision, written before it is answered.
 
 Rows are only ever added. A later decision on a document replaces an earlier one; undo is a row that names
 the decision it takes back. ``synchronous = FULL`` makes every commit wait for the disk, so that a killed

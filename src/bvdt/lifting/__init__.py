@@ -1,4 +1,4 @@
-"""From data to the lifted form d_ij = u_i + w_j − ⟨x_i, h_j⟩, which spares the other rooms φ."""
+"""From data to the lifted form d_ij = u_i + w_j − ⟨x_i, h_j⟩, which spares the other packages φ."""
 
 from .columns import MANY, Columns
 from .hashes import row_hashes

@@ -244,7 +244,7 @@ def lift(
     offset = None
     if divergence.translation_invariant:
         offset = _far_columns(X) if is_sparse(X) else _middle(X)
-    # A converted array is nobody else's: it is moved where it is, not held twice.
+    # A converted array has no other owner: it is centered in place, not held twice.
     converted = isinstance(given, np.ndarray) and not is_sparse(X) and not np.may_share_memory(X, given)
     own = converted or (not copy and not is_sparse(X) and X.flags.writeable)
     lifting = Lifting(divergence, e, divergence.smoothing_scale(e), offset, is_sparse(X), columns)

@@ -1,4 +1,4 @@
-"""Columns in units of their own: told where one of them is all that squared distances see."""
+"""Columns in units of their own: a warning where one of them dominates squared distances."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def audit(
 
 
 def _listed(lifted: Lifted, rows: Index, listed: Int, n_jobs: int | None) -> Float:  # (m, k) -> (m, k)
-    """Divergences of the listed, as small as rounding leaves open; +∞ for nobody."""
+    """Divergences of the listed, as small as rounding leaves open; +∞ for none."""
     row, center = np.repeat(rows, listed.shape[1]), np.maximum(listed, 0).ravel()
     d = pair_divergences(lifted, lifted, row, center, n_jobs)
     d -= ROUNDING * (np.abs(lifted.u[row]) + np.abs(lifted.w[center]))

@@ -30,7 +30,7 @@ class NeighborLists:
     def of(cls, neighbors: object, n_points: int | None = None) -> NeighborLists:
         """From index arrays, with distances or without, or a sparse graph of distances; n_points, if known.
 
-        −1, or the largest value of an unsigned type, stands for nobody.
+        −1, or the largest value of an unsigned type, stands for none.
         """
         if isinstance(neighbors, NeighborLists):
             return neighbors
@@ -39,7 +39,7 @@ class NeighborLists:
         n = len(indices)
         own = indices == np.arange(n)[:, None]
         width = own.shape[1] - bool(2 * own.any(axis=1).sum() > n)
-        indices = np.where(own | (indices < 0), n, indices)  # nobody's number comes last
+        indices = np.where(own | (indices < 0), n, indices)  # missing entries come last
         indices, distances = _by_index(indices, distances)
         again = np.zeros(indices.shape, bool)
         again[:, 1:] = (indices[:, 1:] == indices[:, :-1]) & (indices[:, 1:] < n)
@@ -63,7 +63,7 @@ class NeighborLists:
 
     @property
     def empty(self) -> Index:
-        """Rows that list nobody."""
+        """Rows that are empty."""
         return np.flatnonzero(self.indices[:, 0] < 0)
 
     def warn_of_repeats(self) -> NeighborLists:
@@ -140,15 +140,15 @@ def _checked_indices(indices: Integers, n_points: int | None) -> Long:  # (N, k)
     if n < 2:
         raise ValueError(f"neighbors needs at least 2 points; it has {n}")
     largest = np.iinfo(indices.dtype).max
-    nobody = indices == (largest if indices.dtype.kind == "u" and largest >= n else -1)
-    outside = ~nobody & ((indices < 0) | (indices >= n))
+    none = indices == (largest if indices.dtype.kind == "u" and largest >= n else -1)
+    outside = ~none & ((indices < 0) | (indices >= n))
     if outside.any():
         row, place = (int(part) for part in np.argwhere(outside)[0])
         raise ValueError(
-            f"neighbors needs indices from 0 to {n - 1}, or −1 for nobody; "
+            f"neighbors needs indices from 0 to {n - 1}, or −1 for none; "
             f"row {row} lists {indices[row, place]}"
         )
-    return np.where(nobody, -1, indices.astype(np.int64))
+    return np.where(none, -1, indices.astype(np.int64))
 
 
 def _by_index(indices: Long, distances: Float | None) -> tuple[Long, Float | None]:
@@ -159,7 +159,7 @@ def _by_index(indices: Long, distances: Float | None) -> tuple[Long, Float | Non
 
 
 def _checked_distances(distances: Float, indices: Int) -> Float:  # (N, k)
-    """Finite and ≥ 0, but for nobody's +∞; what is no more below 0 than rounding is 0."""
+    """Finite and ≥ 0, but +∞ where none is listed; what is no more below 0 than rounding is 0."""
     found = indices >= 0
     largest = np.max(np.abs(distances), initial=0.0, where=found & np.isfinite(distances))
     bad = found & ~(np.isfinite(distances) & (distances >= -_ROUNDING * largest))

@@ -72,25 +72,25 @@ class Target:
     def rows(self) -> Index:
         return self.truth.rows
 
-    def halves(self, hits: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:  # (m,)
+    def split(self, hits: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:  # (m,)
         """Of tuning and of held-out queries."""
         middle = len(hits) // 2
         return hits[:middle], hits[middle:]
 
     def enough(self, hits: NDArray[np.intp]) -> bool:  # (m,)
-        """Whether it is reached: surely on the tuning queries, if so few can show it, and on the others."""
-        tuning, held_out = self.halves(hits)
+        """Whether it is reached: with confidence on the tuning queries, if they can show it, and held out."""
+        tuning, held_out = self.split(hits)
         most = recall_lower_bound(np.full_like(tuning, self.k), self.k)  # if all were hits
         sure = recall_lower_bound(tuning, self.k) >= min(self.recall, most)
         return sure and bool(held_out.mean() >= self.recall * self.k)
 
     def is_met(self, divergences: Float) -> bool:
         """Whether lists of ``rows`` show it on both halves."""
-        return all(half.mean() >= self.recall * self.k for half in self.halves(self.truth.hits(divergences)))
+        return all(half.mean() >= self.recall * self.k for half in self.split(self.truth.hits(divergences)))
 
     def measured(self, divergences: Float) -> Recall:
         """By the held-out queries."""
-        return Recall.of(self.halves(self.truth.hits(divergences))[1], self.k)
+        return Recall.of(self.split(self.truth.hits(divergences))[1], self.k)
 
     def stop(self) -> Callable[[Read, bool], bool]:
         """For NN-descent: when it is reached, or an iteration gains little."""
@@ -100,7 +100,7 @@ class Target:
             hits = self.truth.hits(read(self.rows)[1])
             if self.enough(hits):
                 return True
-            mean = float(self.halves(hits)[0].mean())
+            mean = float(self.split(hits)[0].mean())
             gained, missing = mean - last[0], self.k - last[0]
             if at_end:
                 last[0] = mean

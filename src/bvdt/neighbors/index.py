@@ -88,7 +88,7 @@ class NeighborIndex:
     params : IndexParams
         With the same ones the same points give the same lists, for any number of threads and on any CPU.
     search_params : SearchParams or None
-        What a search spends where it is not told otherwise; None: a default by the number of neighbors.
+        Search parameters where a search is given no others; None: a default by the number of neighbors.
     recall : Recall or None
         What searches reach by them, measured on held-out queries; None: not measured.
     tuned_for : int

@@ -98,20 +98,20 @@ class InvertedLists:
     def search(self, queries: Lifted, k: int, params: SearchParams) -> tuple[Int, Float]:  # (n, k) ×2
         """The k nearest points of other ones, lifted alike."""
         compared = queries if self.projection is None else self.projection(queries)
-        home = np.empty(queries.n_points, np.int32)
+        assigned = np.empty(queries.n_points, np.int32)
         for rows in batches(queries.n_points, len(self.bounds)):
-            home[rows] = np.argmin(self.scores(compared, rows), axis=1)
-        nobody = np.full(queries.n_points, -1, np.int32)
-        return self._search(queries, compared, nobody, home, k, params)
+            assigned[rows] = np.argmin(self.scores(compared, rows), axis=1)
+        none = np.full(queries.n_points, -1, np.int32)
+        return self._search(queries, compared, none, assigned, k, params)
 
     def search_own(self, chosen: Index, k: int, params: SearchParams) -> tuple[Int, Float]:  # (n, k) ×2
         """Those of some of the points, without themselves."""
-        home = self.assignment[chosen]
+        assigned = self.assignment[chosen]
         if params.n_candidates >= self.points.n_points:
-            home = _shared(home)
+            assigned = _shared(assigned)
         queries, compared = self.points.take(chosen), self.points
         compared = queries if self.projection is None else self.compared.take(chosen)
-        return self._search(queries, compared, chosen.astype(np.int32), home, k, params)
+        return self._search(queries, compared, chosen.astype(np.int32), assigned, k, params)
 
     def knn_graph(
         self, k: int, params: SearchParams, progress: Progress = False, stop: Stop = never
@@ -121,9 +121,9 @@ class InvertedLists:
             return self._descended(k, params, progress, stop)
         found = empty_lists(self.points.n_points, k)
         own = np.arange(self.points.n_points, dtype=np.int32)
-        home = np.arange(len(self.bounds) - 1, dtype=np.int32)
+        assigned = np.arange(len(self.bounds) - 1, dtype=np.int32)
         for first, last, threads in self._stretches(progress):
-            groups = (self.order, self.bounds[first : last + 1], home[first:last])
+            groups = (self.order, self.bounds[first : last + 1], assigned[first:last])
             self._call(self.points, self.compared, own, groups, k, params, found, threads)
         return found
 
@@ -237,12 +237,12 @@ class InvertedLists:
         return mean_x, mean_h, own
 
     def _search(
-        self, queries: Lifted, compared: Lifted, own: Int, home: Int, k: int, params: SearchParams
+        self, queries: Lifted, compared: Lifted, own: Int, assigned: Int, k: int, params: SearchParams
     ) -> tuple[Int, Float]:  # (n, k) ×2
         """Of queries that each have a list as their coarse assignment."""
         found = empty_lists(queries.n_points, k)
-        order = np.argsort(home, kind="stable").astype(np.int32)
-        lists, first = np.unique(home[order], return_index=True)
+        order = np.argsort(assigned, kind="stable").astype(np.int32)
+        lists, first = np.unique(assigned[order], return_index=True)
         groups = order, np.append(first, len(order)).astype(np.int64), lists.astype(np.int32)
         self._call(queries, compared, own, groups, k, params, found, n_threads(self.n_jobs))
         return found
@@ -260,8 +260,8 @@ class InvertedLists:
     ) -> None:
         rerank = min(max(k, params.rerank), self.points.n_points)
         budget = (max(params.n_candidates, rerank + 1), rerank, self.is_bound)
-        order, bounds, home = groups
-        groups = order[bounds[0] : bounds[-1]], bounds - bounds[0], home
+        order, bounds, assigned = groups
+        groups = order[bounds[0] : bounds[-1]], bounds - bounds[0], assigned
         exact = (queries.X, self.points.H, queries.u, self.points.w)
         self.kernel.search(compared.X, compared.H, compared.u, own, *groups, *budget, *exact, *found, threads)
 
@@ -283,20 +283,20 @@ def candidates_needed(index: InvertedLists, truth: GroundTruth) -> Index:  # (m,
     """
     size, assignment = np.diff(index.bounds).astype(float), index.assignment
     from_query = index.scores(index.compared.take(truth.rows), slice(None))
-    from_home = index.scores_from(assignment[truth.rows])
+    from_assigned = index.scores_from(assignment[truth.rows])
     per_list = len(assignment) / len(size) / index.kernel.reach
     needed = np.empty(truth.indices.shape, np.intp)
-    for row, (score, home) in enumerate(zip(from_query, from_home, strict=True)):
+    for row, (score, assigned) in enumerate(zip(from_query, from_assigned, strict=True)):
         true = assignment[truth.indices[row]]
-        before = np.count_nonzero(home < home[true][:, None], axis=1) * per_list
+        before = np.count_nonzero(assigned < assigned[true][:, None], axis=1) * per_list
         needed[row] = np.maximum((score < score[true][:, None]) @ size, before) + 1
     return needed
 
 
-def _shared(home: Int, together: int = 12) -> Int:  # (m,) -> (m,)
+def _shared(assigned: Int, together: int = 12) -> Int:  # (m,) -> (m,)
     """One list for several queries of lists side by side: they are compared with all points together."""
-    order, out = np.argsort(home, kind="stable"), np.empty_like(home)
+    order, out = np.argsort(assigned, kind="stable"), np.empty_like(assigned)
     for first in range(0, len(order), together):
         some = order[first : first + together]
-        out[some] = home[some[len(some) // 2]]
+        out[some] = assigned[some[len(some) // 2]]
     return out

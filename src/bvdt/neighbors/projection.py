@@ -109,5 +109,5 @@ def _leading_vectors(moments: Float, most: int, rng: np.random.Generator) -> Flo
     basis = rng.standard_normal((d, width))
     for _ in range(3):
         basis = np.linalg.qr(moments @ basis)[0]
-    _, turn = np.linalg.eigh(basis.T @ moments @ basis)
-    return np.ascontiguousarray((basis @ turn)[:, ::-1][:, :most])
+    _, rotation = np.linalg.eigh(basis.T @ moments @ basis)
+    return np.ascontiguousarray((basis @ rotation)[:, ::-1][:, :most])

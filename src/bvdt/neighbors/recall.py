@@ -53,7 +53,7 @@ def recall_lower_bound(hits: NDArray[np.intp], k: int) -> float:
 
 
 def sure_share(recall: float, n_rows: int, k: int) -> float:
-    """What rows must show, by and large, so that the recall surely is what is asked for."""
+    """What rows must show, by and large, so that the lower bound of the recall is what is asked for."""
     trials = n_rows * k / _design_effect(k)
     shares = np.linspace(recall, 1, 50)
     sure = (share for share in shares if _clopper_pearson(share * trials, trials, 0.05)[0] >= recall)

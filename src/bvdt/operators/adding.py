@@ -22,7 +22,7 @@ from .single_tree import TransitionOperator
 from .walk import WalkOperator
 
 
-@memory.telling("adding points")
+@memory.explain_memory_error("adding points")
 def add_points(op: WalkOperator, X_new: Any, bandwidth: float | str | None = None) -> WalkOperator:
     """Operator over the points of ``op`` and new ones after them; see the module's head."""
     if op.lifted.lifting is None:

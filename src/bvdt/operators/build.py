@@ -45,7 +45,7 @@ def transition_matrix(
 ) -> WalkOperator: ...
 
 
-@memory.telling("building the walk")
+@memory.explain_memory_error("building the walk")
 def transition_matrix(
     X: Any,
     divergence: str | BregmanDivergence = DIVERGENCE,
@@ -79,7 +79,7 @@ def transition_matrix(
     n_neighbors : k > 0 keeps each row's k nearest centers exactly (theory: Near and far field).
     recall : share of those that the search is to find, by its own measurement; 1 compares all pairs. None:
         a fixed effort that serves labels, unmeasured.
-    neighbors : lists made elsewhere, in the place of ``n_neighbors``: integers (N, k), −1 for nobody; a tuple
+    neighbors : lists made elsewhere, in the place of ``n_neighbors``: integers (N, k), −1 for none; a tuple
         (indices, distances); or a sparse graph (N, N) of distances, as scikit-learn's KNeighborsTransformer
         gives. A row in its own list is left out. Beside X the divergences are those of X. Without X the
         distances take their place, and the walk is the near field alone, a CSR array (N, N): then the other
@@ -90,7 +90,7 @@ def transition_matrix(
     copy : whether the operator holds a copy of X, so that X may change afterwards. False saves that memory
         where X is an array of float64 or a CSR matrix of them: X is written over and kept, and is not to be
         used again. Nothing checks that it is not.
-    progress : True writes the progress on stderr; a callable is told it as ``progress(stage, done, total)``.
+    progress : True writes the progress on stderr; a callable gets ``progress(stage, done, total)``.
 
     Examples
     --------

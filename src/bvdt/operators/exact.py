@@ -16,7 +16,7 @@ from ..lifting import Lifted, lift
 _BATCH = 1 << 22  # entries computed at once
 
 
-@memory.telling("the exact matrix")
+@memory.explain_memory_error("the exact matrix")
 def exact_transition_matrix(
     X: Any,
     divergence: str | BregmanDivergence = DIVERGENCE,

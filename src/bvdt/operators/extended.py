@@ -57,7 +57,7 @@ class ExtendedOperator(RealOperator):
         return f"ExtendedOperator(n_new={self.shape[0]}, n_points={self.shape[1]}, dtype={self.dtype})"
 
 
-@memory.telling("placing new points")
+@memory.explain_memory_error("placing new points")
 def extend(op: WalkOperator, X_new: Any) -> ExtendedOperator:
     """Operator of the rows of new points; see the module's head."""
     index, divergence = op.index.search(_lifted_new(op, X_new, "extend"), 1)
@@ -67,7 +67,7 @@ def extend(op: WalkOperator, X_new: Any) -> ExtendedOperator:
     return ExtendedOperator(op, nearest, weight)
 
 
-@memory.telling("finding the nearest points")
+@memory.explain_memory_error("finding the nearest points")
 def nearest(op: WalkOperator, X_new: Any, k: int = 15) -> tuple[Index, Float]:  # (n_new, k) ×2
     """The k nearest fitted points of each new one, as centers, and the divergences from them, ascending."""
     k = checked_integer(k, "k", 1, op.shape[0])

@@ -14,20 +14,20 @@ from .near_field import NearField, near_weights
 
 
 def given_near_field(lifted: Lifted, neighbors: Any, n_jobs: int | None) -> NearField:
-    """That of lists made elsewhere: only whom they hold is read, the divergences are those of the points."""
+    """That of lists made elsewhere: only their indices are read, the divergences are those of the points."""
     lists = NeighborLists.of(neighbors, lifted.n_points).warn_of_repeats()
     if len(lists.empty):
         warnings.warn(
-            f"neighbors lists nobody in {len(lists.empty)} of {lists.n_points} rows, first in row "
+            f"neighbors lists no point in {len(lists.empty)} of {lists.n_points} rows, first in row "
             f"{lists.empty[0]}: these follow the tree alone",
             UserWarning,
             stacklevel=4,
         )
-    nobody = lists.indices < 0
+    missing = lists.indices < 0
     row = np.repeat(np.arange(lists.n_points, dtype=np.int32), lists.indices.shape[1])
     d = pair_divergences(lifted, lifted, row, np.maximum(lists.indices, 0).ravel(), n_jobs)
-    d = np.where(nobody | np.isnan(d).reshape(nobody.shape), np.inf, d.reshape(nobody.shape))
-    order = np.lexsort((d, nobody), axis=1)  # of equal divergences the smaller index comes first
+    d = np.where(missing | np.isnan(d).reshape(missing.shape), np.inf, d.reshape(missing.shape))
+    order = np.lexsort((d, missing), axis=1)  # of equal divergences the smaller index comes first
     indices, d = np.take_along_axis(lists.indices, order, 1), np.take_along_axis(d, order, 1)
     return NearField(indices, d, lifted=None if lifted.is_sparse else lifted)
 

@@ -185,7 +185,7 @@ class NearField:
         return np.broadcast_to(far, self.n_points) if found.all() else np.where(found, far, 1.0)
 
     @cached_property
-    def is_even(self) -> bool:
+    def uniform_mixing(self) -> bool:
         """Whether all rows have one share of the far field."""
         return bool((self.far_share == self.far_share[0]).all())
 

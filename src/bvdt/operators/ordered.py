@@ -72,7 +72,7 @@ class OrderedWalk(RealOperator):
         dots: Float | None = None,
         out: Numbers | None = None,
     ) -> Numbers:
-        if side == "mean" and not self.is_even:  # the far field's share is on one side of each
+        if side == "mean" and not self.uniform_mixing:  # the far field's share is on one side of each
             out = self.scaled(V, "forward", scale, factor=factor / 2, own=own, out=out)
             out += self.scaled(V, "transpose", scale, factor=factor / 2)
             return self._with_dots(V, out, dots)
@@ -158,13 +158,13 @@ class OrderedWalk(RealOperator):
     # -- parts --------------------------------------------------------------------------------------------
 
     @cached_property
-    def is_even(self) -> bool:
+    def uniform_mixing(self) -> bool:
         """Whether all rows have one share of the far field, so that (Q + Qᵀ)/2 is one product."""
-        return self._near is None or self._near.is_even
+        return self._near is None or self._near.uniform_mixing
 
     @property
     def one_kernel(self) -> bool:  # type: ignore[override]
-        return self.is_even and isinstance(self._trees[0], CoarsestProduct) and not self._others
+        return self.uniform_mixing and isinstance(self._trees[0], CoarsestProduct) and not self._others
 
     @property
     def _others(self) -> list[tuple[float, TreeProduct]]:
@@ -182,7 +182,7 @@ class OrderedWalk(RealOperator):
         """Diagonals on the right and on the left of the trees' product, and a factor: 1 − Λ and ``scale``."""
         if self._near is None:
             return scale, scale, 1.0
-        if self.is_even:
+        if self.uniform_mixing:
             return scale, scale, float(self._near.far_share[0])
         share = self._near.far_share[self.order]
         share = share if scale is None else share * scale

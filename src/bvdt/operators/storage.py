@@ -29,7 +29,13 @@ from .walk import WalkOperator
 # least that can tell a file is written.
 FORMAT, VERSION = "bvdt", 4
 _LONGEST_HEADER = 1 << 26  # bytes
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)  # as zipfile tells it
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+)  # of zipfile
 
 
 def save(op: WalkOperator, path: str | Path) -> None:
@@ -176,7 +182,7 @@ def write(path: str | Path, header: dict[str, Any], arrays: dict[str, Any]) -> N
         np.savez(file, **arrays)
 
 
-@memory.telling("loading the file")
+@memory.explain_memory_error("loading the file")
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Header and arrays of a file that ``write`` wrote; a ValueError says what is wrong with any other."""
     path = Path(path)

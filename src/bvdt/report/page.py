@@ -154,5 +154,5 @@ def style() -> str:
 
 
 def resource(name: str) -> str:
-    """A script or style sheet of this room."""
+    """A script or style sheet of this package."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")

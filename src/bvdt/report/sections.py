@@ -19,7 +19,7 @@ MANY_CLASSES = 25  # beyond, the confusion is a list of pairs, and the class cou
 SUGGESTIONS = 50  # rows shown
 TEXT_CHARS = 180
 _SHARES = (
-    "The share of the class among what the walk brings to the point. It tells which labels to trust more "
+    "The share of the class among what the walk brings to the point. It says which labels to trust more "
     "than others; it is not the chance to be right, which is often larger."
 )
 _CALIBRATED = (

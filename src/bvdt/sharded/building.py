@@ -58,7 +58,7 @@ class Shards:
     lifting: Lifting
     regions: Regions
     means: RegionMeans
-    homes: list[Reference]
+    origins: list[Reference]
     points: list[Reference]  # as given
     grown: list[Reference]
     lifted_by: Reference  # the lifting, for functions of shards
@@ -87,7 +87,7 @@ def build_shards(
     most, usual = sizes(found.n_points, found.width, found.lifting.sparse, shard_points)
     need = shard_bytes(found.n_points, usual, found.width, found.lifting.sparse, n_neighbors)
     remedy = "shard_points= makes shards smaller"
-    executor.expect(max(need, slab_bytes(lengths, found.width)), "a shard", remedy)
+    executor.reserve(max(need, slab_bytes(lengths, found.width)), "a shard", remedy)
     sample = found.lifting.transform(found.sample)
     warn_of_one_column(sample.X, found.lifting.divergence.name)
     if not found.lifting.divergence.translation_invariant:
@@ -99,12 +99,12 @@ def build_shards(
     lifting, each = executor.put(found.lifting), [executor.n_jobs] * layout.n_shards
     grown = executor.map("trees", shard.grow, pieces, [lifting] * layout.n_shards, seeds, each)
     parts = executor.unpack(grown, [4] * len(grown))
-    homes, points, trees, told = (list(items) for items in zip(*parts, strict=True))
+    origins, points, trees, summaries = (list(items) for items in zip(*parts, strict=True))
     del pieces, grown, parts
-    own = _regions_of(executor, homes)
-    summaries = executor.gather(told)
+    own = _regions_of(executor, origins)
+    summaries = executor.gather(summaries)
     return Shards(
-        executor, layout, found.lifting, regions, means, homes, points, trees, lifting, summaries, own
+        executor, layout, found.lifting, regions, means, origins, points, trees, lifting, summaries, own
     )
 
 
@@ -125,8 +125,8 @@ def _shuffle_plan(
     counts = np.sum(executor.gather(counted), axis=0)
     plan = put(plan_shards(means, counts, shard_points))
     placed = executor.unpack(executor.map("places", shard.place, assigned, starts, [plan] * n), [2] * n)
-    where, told = ([items[k] for items in placed] for k in range(2))
-    filled = np.stack(executor.gather(told))
+    where, summaries = ([items[k] for items in placed] for k in range(2))
+    filled = np.stack(executor.gather(summaries))
     if not filled.any(axis=0).all():  # a region dealt out in turn may have rows for some shards only
         number = executor.put((np.cumsum(filled.any(axis=0)) - 1).astype(np.int32))
         where = executor.map("places", shard.renumber, where, [number] * n)
@@ -153,8 +153,8 @@ def by_shard(layout: Layout, pieces: list[list[Reference]]) -> list[list[Referen
     return out
 
 
-def _regions_of(executor: Executor, homes: list[Reference]) -> list[tuple[Long, Long]]:
-    return executor.gather(executor.map("regions", shard.regions_in, homes))
+def _regions_of(executor: Executor, origins: list[Reference]) -> list[tuple[Long, Long]]:
+    return executor.gather(executor.map("regions", shard.regions_in, origins))
 
 
 # -- bandwidth and optimum ----------------------------------------------------------------------------------
@@ -162,21 +162,21 @@ def _regions_of(executor: Executor, homes: list[Reference]) -> list[tuple[Long, 
 
 def resolve(shards: Shards, top: Top, bandwidth: float | str) -> float:
     """The bandwidth as a number, by the rules of one machine; "auto" looks at distinct points only."""
-    told = shards.summaries
+    summaries = shards.summaries
     distinct_only = bandwidth == "auto"
-    counts = [s.distinct if distinct_only else s.sums.n_points for s in told]
-    weights = top.distinct(counts, [s.key for s in told])
+    counts = [s.distinct if distinct_only else s.sums.n_points for s in summaries]
+    weights = top.distinct(counts, [s.key for s in summaries])
     if not distinct_only:
         weights.alike[:], weights.kept[:] = False, True
         weights.count[:] = top.n_points
-        alone = [s.sums.n_points == 1 for s in told]
+        alone = [s.sums.n_points == 1 for s in summaries]
         leaves = top.shard >= 0
         weights.alike[leaves] = np.array(alone)[top.shard[leaves]]
     above = top.mean_divergence[1:][weights.kept[1:]]
     positive = above[above > 0]
-    least = min([s.least if distinct_only else s.least_of_all for s in told] + positive.tolist())
-    greatest = max([s.greatest for s in told] + above.tolist())
-    middles = [s.middle for s in told if s.middle > 0] or positive.tolist()
+    least = min([s.least if distinct_only else s.least_of_all for s in summaries] + positive.tolist())
+    greatest = max([s.greatest for s in summaries] + above.tolist())
+    middles = [s.middle for s in summaries if s.middle > 0] or positive.tolist()
     unit = float(2.0 ** np.round(np.log2(np.median(middles)))) if middles else 1.0
     ends = np.array([least, greatest]) / unit if greatest > 0 else np.zeros(1)
     scaled = Top(top.tree, top.n_points, top.mean_divergence / unit, top.sibling, top.shard)
@@ -189,8 +189,8 @@ def resolve(shards: Shards, top: Top, bandwidth: float | str) -> float:
     executor, jobs = shards.executor, shards.executor.n_jobs
     if not isinstance(bandwidth, str):
         return resolve_bandwidth_of(bandwidth, 0.0, ends * unit, curve)
-    stored, n_points = sum(s.stored for s in told), shards.layout.n_points
-    n_features = len(told[0].sums.x)
+    stored, n_points = sum(s.stored for s in summaries), shards.layout.n_points
+    n_features = len(summaries[0].sums.x)
     dimension = max(stored / n_points, 1.0) if shards.lifting.sparse else float(n_features)
     return float(unit * resolve_bandwidth_of(bandwidth, dimension, ends, curve))
 

@@ -1,6 +1,6 @@
 """Where the functions of shards run: what every engine offers, and the engine of one machine.
 
-The mathematics of this room is a few pure functions of slabs (rows as they were given) and shards (rows
+The mathematics of this package is a few pure functions of slabs (rows as they were given) and shards (rows
 that lie near to each other). An executor runs them, one call per slab or shard, and keeps what they return;
 the driver holds references only, and gathers small results. Nothing here knows what the functions compute.
 
@@ -30,7 +30,7 @@ _LEAST_KEPT = 0.4  # of the memory limit: for what is kept at hand
 _HELD = 0.85  # of the memory limit: the rest is what the allocator holds between two arrays
 
 
-class Spent(list[Reference]):
+class Donated(list[Reference]):
     """References that their giver needs no more once the call is made."""
 
 
@@ -39,7 +39,7 @@ class Executor(Protocol):
 
     n_jobs: int | None  # threads of one call
 
-    def expect(self, n_bytes: float, purpose: str, remedy: str) -> None:
+    def reserve(self, n_bytes: float, purpose: str, remedy: str) -> None:
         """One call of those that follow takes so much memory; MemoryError where that cannot be."""
 
     def put(self, value: Any) -> Reference:
@@ -54,7 +54,7 @@ class Executor(Protocol):
     ) -> list[Reference]:
         """function(arguments[0][i], arguments[1][i], …) for every i, at a place where that is possible.
 
-        A list of the kind ``Spent`` is emptied, and its references go with their calls.
+        A list of the kind ``Donated`` is emptied, and its references go with their calls.
         """
 
     def places(self, references: Sequence[Reference]) -> list[Place]:
@@ -69,7 +69,7 @@ class Executor(Protocol):
     def gather(self, references: Sequence[Reference]) -> list[Any]:
         """The values themselves, in order."""
 
-    def tell(
+    def map_gather(
         self,
         title: str,
         function: Callable[..., Any],
@@ -78,7 +78,9 @@ class Executor(Protocol):
     ) -> list[Any]:
         """What ``map`` would return, gathered: for small results of quick functions."""
 
-    def told(self, references: Sequence[Reference], number: int, at: Sequence[Place] | None) -> list[Any]:
+    def gather_item(
+        self, references: Sequence[Reference], number: int, at: Sequence[Place] | None
+    ) -> list[Any]:
         """One small item of every tuple, gathered."""
 
 
@@ -113,7 +115,7 @@ class LocalExecutor:
         self._threads, self._at_once = n_threads(n_jobs), 1
         self._store = Store(kept_limit, folder)
 
-    def expect(self, n_bytes: float, purpose: str, remedy: str) -> None:
+    def reserve(self, n_bytes: float, purpose: str, remedy: str) -> None:
         """How many calls run at once, and how much memory they leave for what is kept.
 
         Several calls of one thread each leave no core idle; one call of several threads does now and then.
@@ -147,7 +149,7 @@ class LocalExecutor:
     ) -> list[Reference]:
         calls = list(zip(*arguments, strict=True))
         for given in arguments:
-            if isinstance(given, Spent):
+            if isinstance(given, Donated):
                 given.clear()
         self._store.next_turn()
         out = []
@@ -181,7 +183,7 @@ class LocalExecutor:
     def gather(self, references: Sequence[Reference]) -> list[Any]:
         return [_resolved(reference) for reference in references]
 
-    def tell(
+    def map_gather(
         self,
         title: str,
         function: Callable[..., Any],
@@ -190,7 +192,9 @@ class LocalExecutor:
     ) -> list[Any]:
         return self.gather(self.map(title, function, *arguments))
 
-    def told(self, references: Sequence[Reference], number: int, at: Sequence[Place] | None) -> list[Any]:
+    def gather_item(
+        self, references: Sequence[Reference], number: int, at: Sequence[Place] | None
+    ) -> list[Any]:
         return self.gather(self.pick(references, number))
 
 

@@ -64,10 +64,14 @@ def hidden_by_halves(
     op: ShardedOperator, labels: Columns, seen: Columns, scores: Columns, half: Columns
 ) -> HiddenLabels:  # (N, k) ×4
     """``HiddenLabels.by_halves``, for scores of all labels and of the half that is ``seen``."""
-    counts, half_counts = (np.sum(op.tell("classes", column_sums, Y.parts), axis=0) for Y in (labels, seen))
+    counts, half_counts = (
+        np.sum(op.map_gather("classes", column_sums, Y.parts), axis=0) for Y in (labels, seen)
+    )
     each, columns = op.shards.each, (labels, seen, scores, half)
     parts = [c.parts for c in columns]
-    return HiddenLabels.joined(op.tell("classes", hidden_labels, *parts, each(counts), each(half_counts)))
+    return HiddenLabels.joined(
+        op.map_gather("classes", hidden_labels, *parts, each(counts), each(half_counts))
+    )
 
 
 def distributions(
@@ -81,7 +85,7 @@ def distributions(
     each = op.shards.each
     weight = np.ones(len(counts))
     if balance and np.count_nonzero(counts) > 1:
-        found = np.sum(op.tell("classes", count_balanced, scores.parts, each(counts)), axis=0)
+        found = np.sum(op.map_gather("classes", count_balanced, scores.parts, each(counts)), axis=0)
         weight = 1.0 / to_power(counts, class_balance(counts, found, hidden)[0])
     parts = op.map("classes", probabilities, scores.parts, each(weight), each(counts / counts.sum()))
     P = Columns(parts, scores.width, scores.dtype)

@@ -26,7 +26,7 @@ from ..operators.near_field import SHARE, UNIT, whole_weights
 from .building import Shards
 from .executors import Executor, Place, Reference
 from .regions import RegionMeans
-from .shard import Grown, Home, Product, stacked
+from .shard import Grown, Origin, Product, stacked
 from .sizing import Sized
 
 # Points that the regions nearest to a region hold, among which its points' neighbors are sought.
@@ -88,7 +88,7 @@ def find(shards: Shards, k: int) -> ShardedNearField:
     loans = executor.map(
         "loans",
         lend,
-        [shards.homes[s] for _, s in pairs],
+        [shards.origins[s] for _, s in pairs],
         [shards.points[s] for _, s in pairs],
         [wanted[p][s] for p, s in pairs],
     )
@@ -108,22 +108,22 @@ def find(shards: Shards, k: int) -> ShardedNearField:
     built = executor.map(
         "near field",
         assemble,
-        shards.homes,
+        shards.origins,
         [items[p][0] for p in range(n_shards)],
         [sorted(wanted[p]) for p in range(n_shards)],
         sources,
         [[back[p][s] for s in sorted(back[p])] for p in range(n_shards)],
         [sorted(back[p]) for p in range(n_shards)],
-        [[shards.homes[s] for s in sources[p]] for p in range(n_shards)],
+        [[shards.origins[s] for s in sources[p]] for p in range(n_shards)],
     )
     parts = executor.unpack(built, [2 + len(source) for source in sources])
-    told = executor.gather([part[1] for part in parts])
+    gathered = executor.gather([part[1] for part in parts])
     links = [
         [(s, places) for s, places, count in zip(sources[p], parts[p][2:], halo, strict=True) if count]
-        for p, (_, halo) in enumerate(told)
+        for p, (_, halo) in enumerate(gathered)
     ]
-    even = all(alike for alike, _ in told)
-    return ShardedNearField(k, [part[0] for part in parts], links, [sum(halo) for _, halo in told], even)
+    even = all(alike for alike, _ in gathered)
+    return ShardedNearField(k, [part[0] for part in parts], links, [sum(halo) for _, halo in gathered], even)
 
 
 def regions_nearby(shards: Shards) -> list[Index]:
@@ -168,10 +168,10 @@ def _nearest_regions(means: RegionMeans, counts: Long) -> list[Index]:
 # -- on shards ----------------------------------------------------------------------------------------------
 
 
-def lend(home: Home, X: Any, regions: Int) -> Loan:
+def lend(origin: Origin, X: Any, regions: Int) -> Loan:
     """The points of some regions."""
-    place = np.flatnonzero(np.isin(home.region, regions))
-    return Loan(place, home.row[place], X[place])
+    place = np.flatnonzero(np.isin(origin.region, regions))
+    return Loan(place, origin.row[place], X[place])
 
 
 def search(X: Any, loans: list[Loan], lifting: Lifting, k: int, n_jobs: int | None) -> tuple[Any, ...]:
@@ -210,13 +210,13 @@ def _searched(together: Lifted, n: int, k: int, n_jobs: int | None) -> tuple[Int
 
 
 def assemble(
-    home: Home,
+    origin: Origin,
     lists: Lists,
     lenders: list[int],
     sources: list[int],
     back: list[Back],
     borrowers: list[int],
-    homes: list[Home],
+    origins: list[Origin],
 ) -> tuple[Any, ...]:
     """Both matrices over the shard's own points and its halo; per source, which points of it the halo is."""
     n = len(lists.index)
@@ -249,10 +249,10 @@ def assemble(
         np.concatenate([row[own], *columns]),
         (n, first),
     )
-    whole = np.concatenate([home.row, *(h.row[place] for h, place in zip(homes, halo, strict=True))])
+    whole = np.concatenate([origin.row, *(h.row[place] for h, place in zip(origins, halo, strict=True))])
     index = np.where(found, whole[column[np.where(found, lists.index, 0)]], -1)
-    told = bool((far == 1.0 - SHARE).all()), [len(place) for place in halo]
-    return Matrices(forward, transpose, far, lists.divergence, index), told, *halo
+    gathered = bool((far == 1.0 - SHARE).all()), [len(place) for place in halo]
+    return Matrices(forward, transpose, far, lists.divergence, index), gathered, *halo
 
 
 def _csr(data: Float, row: Any, column: Any, shape: tuple[int, int]) -> Any:
@@ -355,8 +355,8 @@ def _row_values(grown: Grown, q: Float, bandwidth: float, n_jobs: int | None) ->
 
 def gathered(shards: Shards, near: ShardedNearField) -> tuple[Int, Float]:  # (N, k) ×2
     """The lists of all rows, in the order of X."""
-    homes: Sequence[Home] = shards.executor.gather(shards.homes)
+    origins: Sequence[Origin] = shards.executor.gather(shards.origins)
     parts: Sequence[Matrices] = shards.executor.gather(near.matrices)
-    place = np.argsort(np.concatenate([home.row for home in homes]), kind="stable")
+    place = np.argsort(np.concatenate([origin.row for origin in origins]), kind="stable")
     index = np.concatenate([part.index for part in parts])[place].astype(np.int32)
     return index, np.concatenate([part.divergence for part in parts])[place]

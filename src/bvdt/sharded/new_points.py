@@ -1,7 +1,7 @@
 """Classes of new points: the mean of their nearest fitted points', which may lie in several shards.
 
 A new point is compared with the shards that hold the regions nearest to its own, as the near field's points
-are. Each shard tells the divergences of its nearest; from all of them follow the weights, and each shard
+are. Each shard reports the divergences of its nearest; from all of them follow the weights, and each shard
 returns its part of the mean. So a point and a shard exchange some lists of 15 numbers, and one number per
 class.
 """

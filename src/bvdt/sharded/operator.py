@@ -20,7 +20,7 @@ from . import columns as column
 from . import near_field, shard
 from .building import Shards, build_shards, resolve, solve_shards
 from .columns import Columns
-from .executors import Executor, Reference, Spent
+from .executors import Donated, Executor, Reference
 from .top import Top, leaf_order, whole_blocks, whole_sizes
 
 _MOST = 2**30  # points of a tree on one machine, whose nodes are 32-bit numbers
@@ -46,7 +46,7 @@ class ShardedOperator(RealOperator):
         n_points = shards.layout.n_points
         super().__init__(np.dtype(np.float64), (n_points, n_points))
         self.shards = shards
-        self.top = Top.of([told.sums for told in shards.summaries])
+        self.top = Top.of([summary.sums for summary in shards.summaries])
         self.bandwidth = resolve(shards, self.top, bandwidth)
         self.products, self.solution = solve_shards(shards, self.top, self.bandwidth)
         self.places = shards.executor.places(self.products)
@@ -62,7 +62,7 @@ class ShardedOperator(RealOperator):
 
     @property
     def shard_sizes(self) -> list[int]:
-        return [told.sums.n_points for told in self.shards.summaries]
+        return [summary.sums.n_points for summary in self.shards.summaries]
 
     @property
     def n_blocks(self) -> int:
@@ -81,16 +81,18 @@ class ShardedOperator(RealOperator):
     def sums(self, v: Columns, side: Side) -> Float:  # (P, k)
         """What the shards send up for a product: the columns' sums."""
         if self.near_lists is not None and side != "forward":
-            return np.stack(self.tell("product", near_field.far_sums, v.parts, self.near_lists.matrices))
-        return np.stack(self.tell("product", shard.column_sums, v.parts))
+            return np.stack(
+                self.map_gather("product", near_field.far_sums, v.parts, self.near_lists.matrices)
+            )
+        return np.stack(self.map_gather("product", shard.column_sums, v.parts))
 
-    def tell(self, title: str, function: Any, *arguments: Sequence[Any]) -> list[Any]:
+    def map_gather(self, title: str, function: Any, *arguments: Sequence[Any]) -> list[Any]:
         """Small results of a quick function of every shard."""
-        return self._executor.tell(title, function, *arguments, at=self.places)
+        return self._executor.map_gather(title, function, *arguments, at=self.places)
 
-    def told(self, references: Sequence[Reference], number: int) -> list[Any]:
+    def gather_item(self, references: Sequence[Reference], number: int) -> list[Any]:
         """One small item of what every shard's call returned."""
-        return self._executor.told(references, number, self.places)
+        return self._executor.gather_item(references, number, self.places)
 
     def _gather(self, function: Any, *arguments: Sequence[Reference]) -> list[Any]:
         return self._executor.gather(self.map("product", function, *arguments))
@@ -153,9 +155,9 @@ class ShardedOperator(RealOperator):
         if n_points > _MOST:
             raise ValueError(f"tree needs at most {_MOST} points to be gathered; there are {n_points}")
         memory.require(120.0 * n_points, f"the tree of {n_points} points")
-        told = self._gather(shard.leaves, self.shards.homes, self.shards.grown)
-        order = np.concatenate([told[p][1] for p in leaf_order(self.top)])
-        return Tree.from_sizes(whole_sizes(self.top, [sizes for sizes, _ in told]), order)
+        gathered = self._gather(shard.leaves, self.shards.origins, self.shards.grown)
+        order = np.concatenate([gathered[p][1] for p in leaf_order(self.top)])
+        return Tree.from_sizes(whole_sizes(self.top, [sizes for sizes, _ in gathered]), order)
 
     @property
     def q(self) -> Float:  # (2N−2,)
@@ -173,19 +175,19 @@ class ShardedOperator(RealOperator):
         return ForestOperator((op,), near_field=NearField(*field))
 
     def _gathered_points(self) -> Lifted:
-        told = self.shards.summaries
-        numbers = sum(s.stored for s in told)
+        gathered = self.shards.summaries
+        numbers = sum(s.stored for s in gathered)
         memory.require(3 * 8.0 * 2 * numbers, f"the {self.shape[0]} points on this machine")
-        homes = self._executor.gather(self.shards.homes)
+        origins = self._executor.gather(self.shards.origins)
         X = shard.stacked(self._executor.gather(self.shards.points))
-        place = np.argsort(np.concatenate([home.row for home in homes]), kind="stable")
+        place = np.argsort(np.concatenate([origin.row for origin in origins]), kind="stable")
         return self.shards.lifting.transform(X[place])
 
     def _bound_with_near(self) -> float:
         assert self.near_lists is not None
         each = self.shards.each
         above = self.solution.row_values(self.bandwidth).tolist()
-        told = self._gather(
+        gathered = self._gather(
             near_field.bound,
             self.shards.grown,
             self.products,
@@ -195,7 +197,7 @@ class ShardedOperator(RealOperator):
             each(self.bandwidth),
             each(self._executor.n_jobs),
         )
-        return float(sum(told))
+        return float(sum(gathered))
 
     def __repr__(self) -> str:
         near = "" if self.near_lists is None else f", n_neighbors={self.near_lists.k}"
@@ -210,7 +212,7 @@ def _taken(v: Columns, spent: bool) -> list[Reference]:
     """The parts of columns; those that are spent leave them."""
     if not spent:
         return v.parts
-    parts = Spent(v.parts)
+    parts = Donated(v.parts)
     v.parts.clear()
     return parts
 
@@ -228,7 +230,7 @@ def build_operator(
     random_state: Any = None,
     kind: type[ShardedOperator] = ShardedOperator,
 ) -> ShardedOperator:
-    """Data in slabs in, the walk over them out; ``kind`` is a door's own kind of operator."""
+    """Data in slabs in, the walk over them out; ``kind`` is the caller's own kind of operator."""
     shards = build_shards(
         executor,
         slabs,

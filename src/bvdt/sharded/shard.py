@@ -85,7 +85,7 @@ def pieces_of(where: Int) -> list[Index]:
 # -- shards -------------------------------------------------------------------------------------------------
 
 
-class Home(NamedTuple):
+class Origin(NamedTuple):
     """Where a shard's points come from, ascending, and their regions."""
 
     row: Long  # (n,)
@@ -116,12 +116,12 @@ class Grown(Sized):
 
     @property
     def tree(self) -> Tree:
-        """Made anew each time: it would take more room than all that is kept here."""
+        """Made anew each time: it would take more memory than all that is kept here."""
         return Tree.from_sizes(self.size, self.order)
 
 
 class Summary(NamedTuple):
-    """What a shard tells the driver once it is grown."""
+    """What a shard reports to the driver once it is built."""
 
     sums: Sums
     stored: int  # numbers of X
@@ -135,10 +135,10 @@ class Summary(NamedTuple):
 
 def grow(
     pieces: list[Piece], lifting: Lifting, seed: int, n_jobs: int | None
-) -> tuple[Home, Any, Grown, Summary]:
+) -> tuple[Origin, Any, Grown, Summary]:
     """A shard's points joined, as they were given; its tree, and what the top needs of it.
 
-    Lifting is repeated where points are needed again: they take half of the room as they were given, or less.
+    Lifting is repeated where points are needed again: they take half of the memory as given, or less.
     """
     row, region = (np.concatenate([piece[k] for piece in pieces]) for k in range(2))
     X = stacked([piece.X for piece in pieces])
@@ -149,7 +149,7 @@ def grow(
         tree = ward_tree(lifted, random_state=seed, n_jobs=n_jobs)
         dbar = block_divergences(lifted, tree, BlockPartition.coarsest(tree), n_jobs)
         grown = Grown(tree.size, tree.order, dbar, distinct_tree(lifted, tree))
-    return Home(row, region), X, grown, _summary(lifted, grown)
+    return Origin(row, region), X, grown, _summary(lifted, grown)
 
 
 def stacked(parts: list[Any]) -> Any:
@@ -217,9 +217,9 @@ def solve(grown: Grown, bandwidth: float, n_jobs: int | None) -> tuple[Product, 
     return Product(grown.size.copy(), grown.order.copy(), found.q), float(found.log_value[0])
 
 
-def regions_in(home: Home) -> tuple[Long, Long]:
+def regions_in(origin: Origin) -> tuple[Long, Long]:
     """The regions of a shard's points, and how many lie in each."""
-    found, points = np.unique(home.region, return_counts=True)
+    found, points = np.unique(origin.region, return_counts=True)
     return found.astype(np.int64), points
 
 
@@ -228,9 +228,9 @@ def probabilities(product: Product, share: float) -> Float:  # (2n−2,)
     return share * product.q
 
 
-def leaves(home: Home, grown: Grown) -> tuple[Int, Long]:  # (2n−1,), (n,)
+def leaves(origin: Origin, grown: Grown) -> tuple[Int, Long]:  # (2n−1,), (n,)
     """Sizes of the shard's tree, and the rows of the whole data in the order of its leaves."""
-    return grown.size, home.row[grown.order]
+    return grown.size, origin.row[grown.order]
 
 
 # -- columns ------------------------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ class _Part(NamedTuple):
 
 
 class Kept:
-    """A value, in memory or in a file that goes when nobody refers to it any more."""
+    """A value, in memory or in a file that is deleted with the last reference to it."""
 
     def __init__(self, store: Store, number: int, value: Any) -> None:
         self.number, self._store, self._value = number, store, value

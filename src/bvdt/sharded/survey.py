@@ -40,7 +40,7 @@ SIZES = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class SlabFacts:
-    """What one slab tells."""
+    """Facts of one slab."""
 
     n_features: int
     is_sparse: bool
@@ -80,8 +80,8 @@ def survey_slab(
     sizes = np.asarray(abs(points).sum(axis=1), float).ravel()
     sizes = sizes if sized is None else sizes[sized]
     used = np.unique(points.indices).astype(np.intp) if is_sparse and points.shape[1] >= MANY else None
-    told = int(stored), int(nonzero), extremes(points), used
-    return SlabFacts(points.shape[1], is_sparse, *told, sizes, rows)
+    gathered = int(stored), int(nonzero), extremes(points), used
+    return SlabFacts(points.shape[1], is_sparse, *gathered, sizes, rows)
 
 
 def slab_means(

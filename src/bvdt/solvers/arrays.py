@@ -68,9 +68,9 @@ class ArraySystem:
         self._AP = self._product(self._P, self._AP, self._sums)
         return self._sums[0].copy(), self._sums[1].copy()
 
-    def advance(self, length: Float, turn: Float) -> Float:
-        squares = np.empty(len(length))
-        steps = length.astype(self.F.dtype), turn.astype(self.F.dtype)
+    def advance(self, step: Float, beta: Float) -> Float:
+        squares = np.empty(len(step))
+        steps = step.astype(self.F.dtype), beta.astype(self.F.dtype)
         threads = threads_for(self.F, self._n_jobs)
         _core.conjugate_step(self.F, self._R, self._P, self._AP, *steps, squares, threads)
         return squares

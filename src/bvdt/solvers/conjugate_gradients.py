@@ -26,7 +26,7 @@ class System(Protocol):
     def product(self) -> tuple[Float, Float]:  # (k,) ×2
         """Makes A·P; ⟨P, A·P⟩ and ‖A·P‖² of the columns."""
 
-    def advance(self, length: Float, turn: Float) -> Float:  # (k,) ×2 -> (k,)
+    def advance(self, step: Float, beta: Float) -> Float:  # (k,) ×2 -> (k,)
         """F += length·P, R −= length·A·P, P ← R + turn·P; the columns' ‖R‖²."""
 
 
@@ -37,9 +37,9 @@ def conjugate_gradients(system: System, residual: Float, stop: Float, max_produc
         along, square = system.product()
         products += 1
         going = residual > stop
-        length = np.where(going, _ratio(residual, along), 0.0)
-        new = np.maximum(length**2 * square - residual, 0.0)
-        residual = system.advance(length, np.where(going, _ratio(new, residual), 0.0))
+        step = np.where(going, _ratio(residual, along), 0.0)
+        new = np.maximum(step**2 * square - residual, 0.0)
+        residual = system.advance(step, np.where(going, _ratio(new, residual), 0.0))
     return products
 
 

@@ -78,10 +78,14 @@ def leading_space(
     recur = recur or recurrence(product)
     V = _basis(start, known, n_columns)
     AV = product(V)
-    values, turn = _descending(V.T @ AV)
+    values, rotation = _descending(V.T @ AV)
     b = min(n_columns, len(values))
-    values, turn = values[:b], np.ascontiguousarray(turn[:, :b])
-    V, AV, H = V @ turn, AV @ turn, np.diag(values)  # an orthonormal basis [X, P], its image, and VᵀAV
+    values, rotation = values[:b], np.ascontiguousarray(rotation[:, :b])
+    V, AV, H = (
+        V @ rotation,
+        AV @ rotation,
+        np.diag(values),
+    )  # an orthonormal basis [X, P], its image, and VᵀAV
     steps = 0
     while True:
         R = V[:, :b] * values
@@ -111,8 +115,8 @@ def leading_space(
         AW = product(W)
         across, inside = V.T @ AW, W.T @ AW
         H = np.block([[H, across], [across.T, inside]])
-        values, turn = _descending(H)
-        values, best = values[:b], turn[:, :b]
+        values, rotation = _descending(H)
+        values, best = values[:b], rotation[:, :b]
         keep = best if degree is not None else np.column_stack([best, _directions(best, b)])
         V, AV = _combined(V, W, keep), _combined(AV, AW, keep)
         H = keep.T @ H @ keep
@@ -141,9 +145,9 @@ def _moved(product: Product, X: Float, AX: Float, going: Any, E: Float) -> Float
     if not np.diag(root).min() > _SAFE:
         return None
     AY, to_unit = product(Y), np.linalg.inv(root) / size
-    values, turn = _descending(to_unit @ (Y.T @ AY) @ to_unit.T)
-    turn = to_unit.T @ turn
-    np.matmul(Y, turn, out=X), np.matmul(AY, turn, out=AX)
+    values, rotation = _descending(to_unit @ (Y.T @ AY) @ to_unit.T)
+    rotation = to_unit.T @ rotation
+    np.matmul(Y, rotation, out=X), np.matmul(AY, rotation, out=AX)
     return values
 
 

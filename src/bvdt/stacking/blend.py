@@ -13,51 +13,53 @@ from .folds import Folds, Single
 
 
 @dataclass(frozen=True)
-class Habit:
+class GaussianPrior:
     """Weights to start from, and how far a penalty of ½((w − mean)/spread)² nats lets them go.
 
-    One Gaussian prior for all numbers of labels: with five the habit rules, with a thousand the data do.
+    One Gaussian prior for all numbers of labels: with five the prior rules, with a thousand the data do.
     """
 
     mean: tuple[float, ...]
-    spread: tuple[float, ...]
+    std: tuple[float, ...]
 
 
 # Chosen on labelings 0 to 2 of five corpora (the temperature on 0 to 10); docs/labels.md has others' figures.
-WALK = Habit((1.5,), (1.0,))
-LINEAR = Habit((0.0,), (3.0,))  # margins
-NAIVE_BAYES = Habit((0.0,), (1.0,))
-CLASS_SHARES = Habit((1.0,), (1.0,))  # log-shares of the labels, as in Bayes' rule
-OUTSIDE = Habit((0.0,), (1.0,))  # log-probabilities of a user's classifier, out of fold
-GIVEN = Habit((1.0,), (1.0,))  # a user's probabilities count as they are until labels speak against them
-BAYES_STUDENT = Habit((0.7, 0.7), (0.5, 0.5))  # first blend, naive Bayes taught by it
-RIDGE_STUDENT = Habit((1.0, 4.0), (0.5, 2.0))  # second blend, least squares taught by it
+WALK = GaussianPrior((1.5,), (1.0,))
+LINEAR = GaussianPrior((0.0,), (3.0,))  # margins
+NAIVE_BAYES = GaussianPrior((0.0,), (1.0,))
+CLASS_SHARES = GaussianPrior((1.0,), (1.0,))  # log-shares of the labels, as in Bayes' rule
+OUTSIDE = GaussianPrior((0.0,), (1.0,))  # log-probabilities of a user's classifier, out of fold
+GIVEN = GaussianPrior(
+    (1.0,), (1.0,)
+)  # a user's probabilities count as they are until labels speak against them
+BAYES_STUDENT = GaussianPrior((0.7, 0.7), (0.5, 0.5))  # first blend, naive Bayes taught by it
+RIDGE_STUDENT = GaussianPrior((1.0, 4.0), (0.5, 2.0))  # second blend, least squares taught by it
 # Of dense columns a line is often a poor picture: two moons lose up to 2 points by a mean of 4.
-DENSE_STUDENT = Habit((1.0, 0.0), (0.5, 2.0))
-ALONE = Habit((1.0,), (1.0,))
-TEMPERATURE = Habit((1.1,), (0.25,))
+DENSE_STUDENT = GaussianPrior((1.0, 0.0), (0.5, 2.0))
+ALONE = GaussianPrior((1.0,), (1.0,))
+TEMPERATURE = GaussianPrior((1.1,), (0.25,))
 MOST = 2000  # hidden labels that a fit of one to three weights looks at; for time, not measured otherwise
 FEW_CLASSES = 12  # beyond, NumPy's own sums over a row are as fast
 MOST_STEPS, TOLERANCE = 50, 1e-6  # of Newton's method; five to eight steps are usual
 
 
-def joined(habits: Sequence[Habit]) -> Habit:
-    """The habit of several experts side by side."""
-    return Habit(sum((h.mean for h in habits), ()), sum((h.spread for h in habits), ()))
+def joined(priors: Sequence[GaussianPrior]) -> GaussianPrior:
+    """The prior of several experts side by side."""
+    return GaussianPrior(sum((h.mean for h in priors), ()), sum((h.std for h in priors), ()))
 
 
 def fit_weights(
-    Z: ArrayLike, codes: Index, habit: Habit, label_weight: Float
+    Z: ArrayLike, codes: Index, prior: GaussianPrior, label_weight: Float
 ) -> Float:  # (e, n, k), (n,) ×2 -> (e,)
     """Minimiser w ≥ 0 of Σ_i −v_i·log softmax(Σ_e w_e·z_ei)[code_i] + ½Σ_e((w_e − mean_e)/spread_e)².
 
     By Newton steps over the weights that are not held at 0 (Bertsekas 1982): the loss is convex, a step costs
     one look at the scores.
     """
-    w = np.array(habit.mean)
+    w = np.array(prior.mean)
     if not len(codes):
         return w
-    loss = _Loss(*_thinned(np.asarray(Z), codes, label_weight), habit)
+    loss = _Loss(*_thinned(np.asarray(Z), codes, label_weight), prior)
     value, gradient, curvature = loss.at(w)
     for _ in range(MOST_STEPS):
         free = (w > 0) | (gradient < 0)
@@ -89,10 +91,10 @@ def _shortened(
 class _Loss:
     """The penalised loss of ``fit_weights``, its gradient and its second derivatives."""
 
-    def __init__(self, Z: Float, codes: Index, label_weight: Float, habit: Habit) -> None:
+    def __init__(self, Z: Float, codes: Index, label_weight: Float, prior: GaussianPrior) -> None:
         self.Z, self.label_weight = Z, label_weight  # (e, n, k), (n,)
         self.rows, self.codes = np.arange(len(codes)), codes
-        self.mean, self.spread = np.array(habit.mean), np.array(habit.spread)
+        self.mean, self.std = np.array(prior.mean), np.array(prior.std)
         self.right = np.einsum("en,n->e", Z[:, self.rows, codes], label_weight)
 
     def at(self, w: Float) -> tuple[float, Float, Float]:  # value, (e,), (e, e)
@@ -101,15 +103,15 @@ class _Loss:
         P = np.exp(scores - peak[:, None])
         total = P.sum(axis=1)
         P *= (self.label_weight / total)[:, None]
-        away = (w - self.mean) / self.spread
+        away = (w - self.mean) / self.std
         given = peak + np.log(total) - scores[self.rows, self.codes]
         value = (self.label_weight * given).sum() + 0.5 * (away * away).sum()
         weighted = P * self.Z  # (e, n, k)
         expected = weighted.sum(axis=2)  # (e, n)
-        gradient = expected.sum(axis=1) - self.right + away / self.spread
+        gradient = expected.sum(axis=1) - self.right + away / self.std
         per_label = expected / np.sqrt(np.maximum(self.label_weight, 1e-300))
         curvature = np.einsum("enk,fnk->ef", weighted, self.Z) - np.einsum("en,fn->ef", per_label, per_label)
-        return float(value), gradient, curvature + np.diag(1.0 / self.spread**2)
+        return float(value), gradient, curvature + np.diag(1.0 / self.std**2)
 
 
 def _thinned(Z: Numbers, codes: Index, label_weight: Float) -> tuple[Float, Index, Float]:
@@ -122,7 +124,7 @@ def label_weights(folds: Folds, class_weight: Float, class_share: Float) -> Floa
     """Weights of the hidden labels: in the mean those given, less where they stand for part of the classes, 0
     for one alone.
 
-    A class's only label is never hidden, so the hidden ones may tell nothing about telling classes apart.
+    A class's only label is never hidden, so hidden labels may say nothing about separating classes.
     """
     codes, given = folds.hidden_codes(), folds.weight[folds.tested]
     tested = np.unique(codes)
@@ -133,12 +135,16 @@ def label_weights(folds: Folds, class_weight: Float, class_share: Float) -> Floa
 
 
 def blend(
-    folds: Folds, scores: Sequence[Single], habit: Habit, label_weight: Float, decided: Float | None = None
+    folds: Folds,
+    scores: Sequence[Single],
+    prior: GaussianPrior,
+    label_weight: Float,
+    decided: Float | None = None,
 ) -> tuple[Single, Float]:  # (N, n_slices, k), (e,)
     """The weighted sum of the experts' scores in every slice, and its weights: ``decided``, or fitted."""
     w = decided
     if w is None:
-        w = fit_weights([folds.hidden(Z) for Z in scores], folds.hidden_codes(), habit, label_weight)
+        w = fit_weights([folds.hidden(Z) for Z in scores], folds.hidden_codes(), prior, label_weight)
     return weighted(scores, w), w
 
 

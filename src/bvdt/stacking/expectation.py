@@ -50,7 +50,7 @@ def expected_accuracy(
     A class's only label cannot be hidden. It stands for the points of classes that have no label yet, whose
     share is about that of such labels (Good 1953), and which no one can predict: all of these are wrong.
     Labels that someone was asked for are harder than the others. Where there are calibrated probabilities,
-    the others' mean confidence tells how hard these are, and the hidden labels how far confidence is off: a
+    the others' mean confidence says how hard these are, and the hidden labels how far confidence is off: a
     difference estimator (Cochran 1977). Both labels of a class that has two are right thanks to each other,
     which makes a class's share less certain than single trials would (Esty 1983): the interval is that of
     fewer trials. benchmarks/expected.py has how often it covers.

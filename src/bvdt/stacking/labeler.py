@@ -35,7 +35,7 @@ from .blend import (
     RIDGE_STUDENT,
     TEMPERATURE,
     WALK,
-    Habit,
+    GaussianPrior,
     blend,
     fit_weights,
     joined,
@@ -142,7 +142,7 @@ class Expert:
 
     name: str
     scores: Single  # (N, n_slices, k)
-    habit: Habit
+    prior: GaussianPrior
     linear: LinearScores | None = None
     outside: OutsideExpert | None = None
 
@@ -249,9 +249,9 @@ class Labeler:
         if walked.unequal:
             others.append(Expert(SHARES_NAME, class_shares(folds), CLASS_SHARES))
         experts = [Expert("walk", walked.scores, WALK), *others]
-        habit = joined([e.habit for e in experts])
+        prior = joined([e.prior for e in experts])
         first = None if decided is None else decided.blends[0]
-        Z, w = blend(folds, [e.scores for e in experts], habit, v, first)
+        Z, w = blend(folds, [e.scores for e in experts], prior, v, first)
         blends = [w]
         if isinstance(self.blend, str) and self.blend == "auto":
             Z, w, students, taught = self._taught(folds, Z, w, v, decided)
@@ -314,8 +314,8 @@ class Labeler:
             return Expert("prior", given_scores(self.blend, folds), GIVEN)
         scores, outside = classifier_scores(self.blend, self.X, folds)
         name = type(self.blend).__name__
-        habit = OUTSIDE if hasattr(outside.classifier, "predict_proba") else LINEAR
-        return Expert(name, scores, habit, outside=outside)
+        prior = OUTSIDE if hasattr(outside.classifier, "predict_proba") else LINEAR
+        return Expert(name, scores, prior, outside=outside)
 
     def _taught(
         self, folds: Folds, Z: Single, w: Float, v: Float, decided: Decided | None
@@ -324,18 +324,18 @@ class Labeler:
     ]:  # weights of all experts, students last; each blend's
         """Students of the blend Z, each blended with its teacher in turn."""
         assert self.rows is not None
-        students: list[tuple[str, Callable[[Table, Single], LinearScores], Habit]] = []
+        students: list[tuple[str, Callable[[Table, Single], LinearScores], GaussianPrior]] = []
         if self.counts:
             students.append(("naive Bayes student", naive_bayes_expert, BAYES_STUDENT))
-        habit = RIDGE_STUDENT if self.rows.is_sparse else DENSE_STUDENT
-        students.append(("linear student", ridge_expert, habit))
+        prior = RIDGE_STUDENT if self.rows.is_sparse else DENSE_STUDENT
+        students.append(("linear student", ridge_expert, prior))
         found, blends = [], []
-        for turn, (name, teach, habit) in enumerate(students, 1):
+        for turn, (name, teach, prior) in enumerate(students, 1):
             taught = teach(self.rows, folds.clamp(softmax(Z)))
             known = None if decided is None else decided.blends[turn]
-            Z, both = blend(folds, (Z, taught.scores), habit, v, known)
+            Z, both = blend(folds, (Z, taught.scores), prior, v, known)
             w = np.append(w * both[0], both[1])
-            found.append(Expert(name, taught.scores, habit, taught))
+            found.append(Expert(name, taught.scores, prior, taught))
             blends.append(both)
         return Z, w, found, blends
 
@@ -353,11 +353,11 @@ class Labeler:
                 constant = factor * expert.linear.constant + (0 if constant is None else constant)
             elif expert.outside is not None:
                 outside = (expert.outside, float(weight))
-            elif expert.habit is CLASS_SHARES:
+            elif expert.prior is CLASS_SHARES:
                 constant = factor * expert.scores[0, -1] + (0 if constant is None else constant)
             else:
                 part = factor * expert.scores[:, -1]
-                walk, given = walk + part, part if expert.habit is GIVEN else given
+                walk, given = walk + part, part if expert.prior is GIVEN else given
         return NewPoints(
             walk, unstepped, share, power, weights, constant, self.scale, self.through, outside, given
         )

@@ -43,7 +43,7 @@ class FeatureScale:
         X = np.ascontiguousarray(X, np.float64)  # sums of the same order for every layout
         mean, deviation = X.mean(axis=0), X.std(axis=0)
         rounding = 10 * np.finfo(float).eps * np.abs(X).max(axis=0, initial=0.0)
-        varies = deviation > rounding  # a constant column tells nothing and would blow up rounding
+        varies = deviation > rounding  # a constant column has no information and would blow up rounding
         return cls(mean, np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0) / np.sqrt(X.shape[1]))
 
     def rows(self, X: Points) -> Rows:  # (n, d) -> (n, d) float32, CSR or array

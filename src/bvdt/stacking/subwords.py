@@ -1,4 +1,4 @@
-"""Character n-grams of the words, for the linear experts: "printing" tells something of "printers".
+"""Character n-grams of the words, for the linear experts: "printing" is evidence for "printers".
 
 A document's n-grams are those of its words, so they need no matrix of their own: with row w of G the n-grams
 of word w, a document's are T·G, and weights V of n-grams are weights G·V of words (theory: Blending experts).

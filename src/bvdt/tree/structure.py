@@ -243,7 +243,7 @@ def _frozen(array: Int) -> Int:
 
 
 def _kept(array: ArrayLike) -> Int:
-    """An array that nobody changes: itself if it is frozen already and has its memory alone, else a copy."""
+    """A read-only array: itself if it is frozen already and has its memory alone, else a copy."""
     if isinstance(array, np.ndarray) and array.dtype == np.int32:
         flags = array.flags
         if flags.c_contiguous and flags.owndata and not flags.writeable:

@@ -119,7 +119,7 @@ def _limited(lifted: Lifted, indices: Int, divergences: Float) -> tuple[Int, Flo
 
 
 def _untold(_: int) -> None:
-    """Progress of work too short to be told."""
+    """Progress of work too short to be reported."""
 
 
 def _require_memory(largest: int, lifted: Lifted, threads: int) -> None:

@@ -25,7 +25,7 @@ _OUTLYING = 10  # times smaller than an even share of the points
 _MOST = 256  # parts that are looked at one by one
 _DRAWS = 16  # of random places
 _PAIRED = 32  # places that are compared all with all
-_LARGEST = 1 << 26  # points times parts that are looked at; beyond, there are hardly parts but crumbs
+_LARGEST = 1 << 26  # points times parts that are looked at; beyond, there are mostly singleton components
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,7 @@ def from_nearest_node(tree: Tree, values: Float, kept: NDArray[np.bool_]) -> Flo
 def strongest_joined(link: Float, n_groups: int) -> Index:  # (c, c) -> (c,)
     """So many groups of parts: pairs are joined, the strongest first.
 
-    Links range over hundreds of orders of magnitude, so their order is all that tells.
+    Links range over hundreds of orders of magnitude, so only their order has a meaning.
     """
     group = np.arange(len(link))
     one, other = np.triu_indices(len(link), 1)

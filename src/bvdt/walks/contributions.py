@@ -66,7 +66,7 @@ def largest_contributions(
     ----------
     classes : (N,) class of each point.
     labeled, codes, weight : (n,) labeled points, their classes and weights > 0.
-    advance : told how many labels were done.
+    advance : called with how many labels were done.
 
     Returns
     -------

@@ -328,7 +328,7 @@ def _by_haar(
 
     A small bandwidth makes groups that are left with probabilities like e^(−500): eigenvalues with 1 − λ from
     1e-250 to 1 in one matrix, all of them 1 in floating point. Each Haar function's own 1 − λ,
-    ν_P/(mean of D over h_P²), tells which come first. Those that rounding hides are eigenvectors as they are,
+    ν_P/(mean of D over h_P²), decides which come first. Those hidden by rounding are eigenvectors already,
     made orthogonal in their order; the others are found by one block with the inverse of 1 − S (theory: The
     Haar Laplacian of one tree) as its preconditioner.
     """

@@ -15,7 +15,7 @@ from ..operators import MatrixOperator, RealOperator, SymmetrizedOperator
 
 Square: TypeAlias = "NDArray[np.number] | sparse.csr_array | LinearOperator"  # (N, N) of affinities
 
-SAMPLED = 60  # rows from which distances are told from affinities
+SAMPLED = 60  # rows by which distances and affinities are distinguished
 
 
 def as_square(op: Square) -> Any:
@@ -71,7 +71,7 @@ def warn_of_distances(M: Any) -> None:
 
 
 def looks_like_graph(X: Any) -> str:
-    """In words what tells that X, checked data of points, is a graph or distances; "" for nothing.
+    """Why X, checked data of points, looks like a graph or distances; "" for nothing.
 
     Symmetric with entries off the diagonal, or sparse with equally many in every row, as k nearest neighbors
     are, and none or all of the diagonal: no data of points look like that.

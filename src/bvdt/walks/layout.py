@@ -61,7 +61,7 @@ def map_coordinates(op: Any, *, random_state: Any = None) -> Float:  # (N, 2)
     op = _linked(operator_of(as_square(op)), rng)
     threads = _threads(n_points, op)
     Y = _laid_out(_links(op), _start(op, rng), PHASES, threads)
-    return _lying(_outliers_drawn_in(Y.astype(float)))
+    return rotate_to_landscape(_outliers_drawn_in(Y.astype(float)))
 
 
 def placed_among(
@@ -179,7 +179,7 @@ def _start(op: Any, rng: np.random.Generator) -> Float:  # (N, 2)
     return np.asarray(START * ranks / ranks.std())
 
 
-def _lying(Y: Float) -> Float:
+def rotate_to_landscape(Y: Float) -> Float:
     """Turned so that it is wider than high, as screens are."""
     _, axes = np.linalg.eigh(np.cov(Y.T))
     return np.asarray(Y @ axes[:, ::-1])

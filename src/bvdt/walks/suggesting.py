@@ -25,7 +25,7 @@ from .solving import solve_spread
 
 STRATEGIES = ("auto", "margin", "entropy", "random")
 ALPHA = 0.98  # mean walk of 50 steps; 0.9 to 0.995 differ little, 0.98 was best on six of eight data sets
-# Times the median degree: what more leads to a point tells of a hub, whose label is nobody's else.
+# Times the median degree: a point of higher degree is a hub, whose label says little of others.
 DEGREE_CAP = 2.0
 PROBES = 64
 ONE_BY_ONE = 50  # choices after which two are made per solve, after twice as many three, and so on

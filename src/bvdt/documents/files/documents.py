@@ -43,7 +43,7 @@ class Documents:
     columns: dict[str, list[object]] | None = None
 
 
-@memory.telling("reading the documents")
+@memory.explain_memory_error("reading the documents")
 def read_documents(
     path: str | Path,
     *,
@@ -160,7 +160,7 @@ def _first_few(names: list[str]) -> str:
 
 
 def _repeated(path: Path, ids: list[str]) -> list[str]:
-    """A note on ids that come more than once: rows keep their places, but cannot be told apart by id."""
+    """A note on ids that come more than once: rows keep their places, but have no unique id."""
     counts = Counter(ids)
     if len(counts) == len(ids):
         return []

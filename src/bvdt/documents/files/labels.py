@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..._support.class_names import look_alikes, means_nothing, told_apart
+from ..._support.class_names import look_alikes, means_nothing, tell_apart
 from .columns import as_string, find_id, labels_of
 from .encoding import find_encoding, open_text, refuse_streams
 from .formats import DELIMITED, open_table, suffix_of, table_suffixes
@@ -64,7 +64,7 @@ def read_labels(
 def suspicious(labels: Labels, missing: str | None = None) -> list[str]:
     """Notes on labels that look like none or like each other, and on a word for none that is not there."""
     classes = {label for label in labels if label is not None}
-    notes = [told_apart(group) for group in look_alikes(classes)]
+    notes = [tell_apart(group) for group in look_alikes(classes)]
     for name in sorted(classes):
         others = classes - {name}
         minus_one = is_number(name) and float(name) == -1 and len(others) > 1 and all(map(is_number, others))

@@ -61,9 +61,9 @@ def _coordinates(body: bytes, shape: tuple[int, int], n_entries: int, n_values: 
             raise ValueError(f"it has {name} {wrong} of {size}")
     values = entries[:, 2] if n_values else np.ones(n_entries)
     if sign:
-        twin = rows != columns
-        rows, columns = np.append(rows, columns[twin]), np.append(columns, rows[twin])
-        values = np.append(values, sign * values[twin])
+        mirrored = rows != columns
+        rows, columns = np.append(rows, columns[mirrored]), np.append(columns, rows[mirrored])
+        values = np.append(values, sign * values[mirrored])
     return sparse.csr_array((values, (rows, columns)), shape=shape)
 
 
@@ -103,7 +103,7 @@ def _numbers(text: bytes) -> Float:
     text = text.strip(_BLANKS)
     memory.require(4 * len(text), "its numbers")
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # as NumPy tells of what is no number, before 2.3
+        warnings.simplefilter("error", DeprecationWarning)  # NumPy's for what is no number, before 2.3
         try:
             return np.fromstring(text, sep=" ") if text else np.empty(0)
         except (ValueError, DeprecationWarning):

@@ -10,7 +10,7 @@ from pathlib import Path
 SUFFIXES = (".sqlite", ".sqlite3", ".db")
 APPLICATION = 0x62766474  # "bvdt", in the file's header
 
-# The decision that holds for each document: the last that nobody took back.
+# The decision that holds for each document: the last that was not undone.
 CURRENT = """
 SELECT document, kind, label, who, at, suggested, confidence, MAX(seq) AS seq FROM decisions
 WHERE kind != 'undo' AND seq NOT IN (SELECT undoes FROM decisions WHERE undoes IS NOT NULL)
@@ -20,7 +20,7 @@ GROUP BY document ORDER BY seq
 
 def session_labels(path: Path) -> tuple[dict[str, str], dict[str, str | None]]:
     """Label of each document that has one, by its id, and the texts that were decided on."""
-    # SQLite cannot read a file in WAL mode where it may not write beside it; without a log nobody writes.
+    # SQLite cannot read a file in WAL mode where it may not write beside it; no log means no writer.
     in_use = path.with_name(f"{path.name}-wal").exists()
     mode = "mode=ro" if in_use or os.access(path.resolve().parent, os.W_OK) else "immutable=1"
     try:

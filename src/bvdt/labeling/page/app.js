@@ -148,7 +148,7 @@ function kinds() {
     box.append(make("option", { value: `class ${name}`, "data-label": name, text: `guessed: ${name}` }));
 }
 
-async function told() {
+async function changed() {
   for (const request of unsent.splice(0)) await send(request);
   await follow().catch((error) => trouble(error.message));
   if (!ask.current && state.documents) await next();
@@ -202,4 +202,4 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-listen(told, trouble);
+listen(changed, trouble);

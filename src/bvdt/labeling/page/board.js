@@ -9,7 +9,7 @@ export class Board {
   constructor(hooks) {
     this.hooks = hooks; // open(row), lasso(rows)
     this.version = 0;
-    this.glimpses = new Map();
+    this.snippets = new Map();
     $("lasso").addEventListener("click", () => this.lassoing(!this.drawing));
   }
 
@@ -59,7 +59,7 @@ export class Board {
   }
 
   lines(i) {
-    const known = this.glimpses.get(i), label = this.points.label[i];
+    const known = this.snippets.get(i), label = this.points.label[i];
     if (!known) this.look(i);
     const name = this.state.classes[label]?.name || "no guess yet";
     const found = [["tip-id", known ? known.id : "…"], ["tip-label", name + (this.points.given[i] ? " · given" : "")]];
@@ -68,9 +68,9 @@ export class Board {
   }
 
   async look(i) {
-    this.glimpses.set(i, { id: "…", text: "" });
-    this.glimpses.set(i, await get(`/api/glimpse/${i}`).catch(() => ({ id: "", text: "" })));
-    if (this.map && this.glimpses.size > 2000) this.glimpses.clear();
+    this.snippets.set(i, { id: "…", text: "" });
+    this.snippets.set(i, await get(`/api/snippet/${i}`).catch(() => ({ id: "", text: "" })));
+    if (this.map && this.snippets.size > 2000) this.snippets.clear();
     this.map?.again(i);
   }
 
@@ -91,15 +91,15 @@ export class Board {
     const { state } = this, expected = state.expected;
     $("labeled").textContent = state.labeled.toLocaleString("en");
     $("summary").textContent = `${state.documents.toLocaleString("en")} documents, ${state.labeled} labeled`
-      + (state.passed ? `, ${state.passed} passed over` : "");
+      + (state.skipped ? `, ${state.skipped} skipped` : "");
     $("accuracy").textContent = expected ? percent(expected.accuracy) : "–";
     $("interval").textContent = expected
       ? `expected accuracy, ${percent(expected.low)} to ${percent(expected.high)}`
       : "expected accuracy: after twenty labels";
     $("gain").textContent = state.gain || "";
     this.curve();
-    $("slips").hidden = !state.slips;
-    if (state.slips) this.slips();
+    $("suspected").hidden = !state.suspected;
+    if (state.suspected) this.suspected();
   }
 
   curve() {
@@ -131,10 +131,10 @@ export class Board {
       make("span", { text: note }), make("bdi", { class: "soft", text: one.text }));
   }
 
-  async slips() {
-    const found = await get("/api/slips").catch(() => []);
-    $("slips").hidden = !found.length;
-    document.querySelector("#slips .list").replaceChildren(...found.map((one) =>
+  async suspected() {
+    const found = await get("/api/suspected").catch(() => []);
+    $("suspected").hidden = !found.length;
+    document.querySelector("#suspected .list").replaceChildren(...found.map((one) =>
       this.listed(one, ` ${one.label}, or ${one.instead}? ${percent(one.share)} · `)));
   }
 

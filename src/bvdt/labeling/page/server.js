@@ -35,8 +35,8 @@ export const post = async (path, body) => (await answered(path, {
   method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
 })).json();
 
-// Calls told() for every new version; comes back by itself when the server was away.
-export async function listen(told, lost) {
+// Calls changed() for every new version; comes back by itself when the server was away.
+export async function listen(changed, lost) {
   for (let wait = 500; ; wait = Math.min(wait * 2, 10000)) {
     try {
       const reader = (await answered("/api/events")).body.getReader();
@@ -46,7 +46,7 @@ export async function listen(told, lost) {
         if (done) break;
         const lines = (rest + decoder.decode(value, { stream: true })).split("\n\n");
         rest = lines.pop();
-        if (lines.some((line) => line.startsWith("data:"))) { wait = 500; told(); }
+        if (lines.some((line) => line.startsWith("data:"))) { wait = 500; changed(); }
       }
     } catch (error) {
       if (error.status === 401) { lost(error.message); return; }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PREFIX = "bvdt_here"  # of the tasks' keys
 
 
-class Staying(SchedulerPlugin):  # type: ignore[misc]  # Dask has no types here
+class PinnedTasksPlugin(SchedulerPlugin):  # type: ignore[misc]  # Dask has no types here
     """Removes tasks of ``PREFIX`` from what may be stolen as soon as a worker has them, and frees those that
     find no worker at all."""
 

@@ -24,7 +24,7 @@ from ..report.extent import map_places
 from ..walks import label_contributions, suggest_points
 from ..walks.layout import map_coordinates
 from .corpus import LONGEST, Corpus
-from .expectation import Expectation, Slip, expectation, gain_of, slips
+from .expectation import Expectation, SuspectedError, expectation, gain_of, suspected_errors
 from .guesses import NONE, Guesses, LiveWalk, brought_up_to_date
 from .queue import Queue
 from .search import Search
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 QUIET, LONGEST_WAIT = 0.4, 4.0  # seconds without a label before a blend; the longest that one waits
 IDLE = 2.0  # seconds without a label before the learning curve
-MORE = 20  # labels whose gain is told
+MORE = 20  # labels whose gain is estimated
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +48,11 @@ class Published:
     expected: Expectation | None = None
     curve: tuple[Expectation, ...] = ()
     gain: str | None = None  # what MORE labels would bring, in words
-    slips: tuple[Slip, ...] = ()
+    suspected_errors: tuple[SuspectedError, ...] = ()
     blended: int = 0  # labels in the last blend
 
 
-class Desk:
+class LabelingSession:
     """One session over one corpus, for all its pages."""
 
     def __init__(
@@ -64,7 +64,7 @@ class Desk:
         n = len(corpus.ids)
         self.classes: list[str] = []
         self.codes = np.full(n, -1, np.intp)
-        self.passed = np.zeros(n, bool)  # skipped or not sure
+        self.skipped = np.zeros(n, bool)  # skipped or not sure
         self._read_store()
         nothing = Guesses(np.full(n, -1, np.intp), np.zeros((n, 0)))
         self.now = Published(0, nothing, nothing)
@@ -96,18 +96,18 @@ class Desk:
         for thread in self._threads[:2]:
             thread.join(timeout=30)
 
-    def listen(self, told: Callable[[int], None]) -> Callable[[], None]:
-        """``told`` gets each new version's number, from another thread; the answer ends it."""
+    def listen(self, listener: Callable[[int], None]) -> Callable[[], None]:
+        """``listener`` gets each new version's number, from another thread; the answer ends it."""
         with self._lock:
-            self._listeners.append(told)
+            self._listeners.append(listener)
 
         def end() -> None:
             with self._lock, suppress(ValueError):
-                self._listeners.remove(told)
+                self._listeners.remove(listener)
 
         return end
 
-    def settle(self, blend: bool = True, seconds: float = 120.0) -> None:
+    def wait_idle(self, blend: bool = True, seconds: float = 120.0) -> None:
         """Wait until the newest labels have been followed, and blended."""
         end = time.monotonic() + seconds
         with self._lock:
@@ -162,8 +162,8 @@ class Desk:
 
     def _read_again(self, rows: Sequence[int]) -> None:
         """The decisions on some rows; earlier arrays stay as they are for whoever reads them."""
-        self.codes, self.passed = self.codes.copy(), self.passed.copy()
-        self.codes[list(rows)], self.passed[list(rows)] = -1, False
+        self.codes, self.skipped = self.codes.copy(), self.skipped.copy()
+        self.codes[list(rows)], self.skipped[list(rows)] = -1, False
         self._take(self.store.current_of([self.corpus.ids[row] for row in rows]))
 
     def _take(self, decisions: Sequence[Decision]) -> None:
@@ -172,7 +172,7 @@ class Desk:
         for decision in decisions:
             row = self.corpus.rows[decision.document]
             if decision.label is None:
-                self.passed[row] = True
+                self.skipped[row] = True
             else:
                 self.codes[row] = place[decision.label]
 
@@ -193,12 +193,12 @@ class Desk:
                 self._publish(replace(self.now, guesses=guesses, walk=walk))
                 self._walked = revision
                 self._lock.notify_all()
-                passed = self.passed
-            self.queue.fill(self._asked(guesses, codes, passed))
+                skipped = self.skipped
+            self.queue.fill(self._asked(guesses, codes, skipped))
 
-    def _asked(self, guesses: Guesses, codes: Index, passed: Mask) -> list[int]:
+    def _asked(self, guesses: Guesses, codes: Index, skipped: Mask) -> list[int]:
         """What to ask next; what was passed over comes again when nothing else is left."""
-        done = (codes >= 0) | passed
+        done = (codes >= 0) | skipped
         if done.all():
             done = codes >= 0
         P = guesses.P if guesses.P.shape[1] > 1 else None
@@ -238,7 +238,7 @@ class Desk:
         P = np.zeros((len(walk.codes), walk.P.shape[1]))
         P[:, model.classes_] = model.label_distributions_
         blend, expected = Guesses(walk.codes, P), expectation(model)
-        found = tuple(slips(model))
+        found = tuple(suspected_errors(model))
         with self._lock:
             self._blend = (blend, walk)
             now = self.now
@@ -250,7 +250,7 @@ class Desk:
                     guesses=guesses,
                     expected=expected,
                     curve=_thinned(curve),
-                    slips=found,
+                    suspected_errors=found,
                     blended=int((walk.codes >= 0).sum()),
                 )
             )
@@ -266,17 +266,17 @@ class Desk:
             self._publish(replace(self.now, gain=gain))
 
     def _publish(self, new: Published) -> None:
-        """Under the lock: a new version, which points it changed, and everyone is told."""
+        """Under the lock: a new version, the points that it changed, and all listeners called."""
         version = self.now.version + 1
         best, given = new.guesses.best, new.guesses.codes >= 0
         self.changed_at[(best != self._seen[0]) | (given != self._seen[1])] = version
         self._seen = (best, given)
         self.now = replace(new, version=version)
-        for told in list(self._listeners):
-            told(version)
+        for listener in list(self._listeners):
+            listener(version)
 
     def _prepare(self) -> None:
-        """Thread: the map and the search, which nobody waits for."""
+        """Thread: the map and the search, in the background."""
         places = map_places(map_coordinates(self.corpus.operator, random_state=self._seed))
         with self._lock:
             self.xy = places
@@ -291,7 +291,7 @@ class Desk:
     def state(self) -> JsonObject:
         """Counts, classes and progress."""
         with self._lock:
-            now, codes, passed, classes = self.now, self.codes, self.passed, self.classes
+            now, codes, skipped, classes = self.now, self.codes, self.skipped, self.classes
             ready = {"map": self.xy is not None, "search": self.search is not None}
         given = np.bincount(codes[codes >= 0], minlength=len(classes))
         best = now.guesses.best
@@ -301,7 +301,7 @@ class Desk:
             "documents": len(codes),
             "labeled": int((codes >= 0).sum()),
             "followed": int((now.guesses.codes >= 0).sum()),  # labels that the guesses come from
-            "passed": int((passed & (codes < 0)).sum()),
+            "skipped": int((skipped & (codes < 0)).sum()),
             "classes": [
                 {"name": name, "given": int(given[k]), "all": int(guessed[k])}
                 for k, name in enumerate(classes)
@@ -309,7 +309,7 @@ class Desk:
             "expected": None if now.expected is None else asdict(now.expected),
             "curve": [asdict(point) for point in now.curve],
             "gain": now.gain,
-            "slips": len(now.slips),
+            "suspected": len(now.suspected_errors),
             **ready,
         }
 
@@ -325,7 +325,7 @@ class Desk:
     def next_row(self, client: str, how: str, label: int | None = None) -> int | None:
         """The next document for that page; other pages get others."""
         with self._lock:
-            now, done = self.now, (self.codes >= 0) | self.passed
+            now, done = self.now, (self.codes >= 0) | self.skipped
             if done.all():
                 done = self.codes >= 0
         if how == "auto":
@@ -347,7 +347,7 @@ class Desk:
         """Everything about one document but why."""
         with self._lock:
             guesses, classes = self.now.guesses, self.classes
-            code, passed = int(self.codes[row]), bool(self.passed[row])
+            code, skipped = int(self.codes[row]), bool(self.skipped[row])
         P = guesses.P[row]
         order = np.argsort(-P, kind="stable")[:5]
         text = self.corpus.text(row)
@@ -357,7 +357,7 @@ class Desk:
             "text": text[:LONGEST],
             "cut": len(text) > LONGEST,
             "label": classes[code] if code >= 0 else None,
-            "passed": passed,
+            "skipped": skipped,
             "guesses": [{"name": classes[k], "share": float(P[k])} for k in order if P[k] > 0],
         }
 
@@ -378,7 +378,7 @@ class Desk:
         best = np.argsort(-part, kind="stable")[:n]
         return [
             {"row": int(i), "id": self.corpus.ids[i], "label": classes[label], "share": float(s / part.sum()),
-             "text": self.corpus.glimpse(int(i))}
+             "text": self.corpus.snippet(int(i))}
             for i, s in zip(givers[best], part[best], strict=True)
         ]  # fmt: skip
 
