@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._support.arrays import Float
+from .._support.defaults import DIVERGENCE, N_NEIGHBORS
+from .._support.running import RandomState
 from .._support.sparse import Operator, OperatorLike, Points, PointsLike
-from ..divergences import get
+from ..divergences import BregmanDivergence, get
 from ..lifting import check_readable
 from ..operators import near_weights, transition_matrix
+from ..tree import Tree
 from ..walks import as_square, looks_like_graph, warn_of_distances
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-_PARAMETERS = (
-    "divergence",
-    "bandwidth",
-    "smoothing",
-    "tree",
-    "n_blocks",
-    "n_trees",
-    "n_neighbors",
-    "random_state",
-    "n_jobs",
-    "progress",
-)
+# The parameters that all estimators share; ``{walk}`` in a class's docstring stands for this.
+_WALK_PARAMETERS = """divergence : str or BregmanDivergence, default="squared_euclidean"
+        A name of ``bvdt.divergences.get`` or an instance. "squared_euclidean" takes any finite numbers; "gid"
+        is for counts and other values ≥ 0, "cosine" for rows whose length has no meaning.
+    bandwidth : float, "auto" or "learn", default="auto"
+    smoothing : float, str or array of shape (n_features,), default="auto"
+    tree : "ward", "anchor" or bvdt.Tree, default="ward"
+    n_blocks : int or None, default=None
+    n_trees : int, default=1
+    n_neighbors : int, default=15
+    random_state : int, RandomState, Generator or None, default=None
+    n_jobs : int or None, default=None
+    progress : bool, default=False
+        Those of ``bvdt.transition_matrix``; ``random_state`` draws all that is random."""
 
 _INSTEAD = (
     'bvdt.text_pipeline("text") labels texts, scikit-learn\'s TfidfVectorizer turns them into numbers; leave '
@@ -43,9 +49,37 @@ _INSTEAD = (
 class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """An estimator with the parameters of ``bvdt.transition_matrix`` and, once fitted, ``operator_``."""
 
-    n_neighbors: int
     operator_: Operator
     _recall: float | None = None  # of sparse rows' neighbors; None: a fixed effort that serves labels
+
+    def __init__(
+        self,
+        divergence: str | BregmanDivergence = DIVERGENCE,
+        *,
+        bandwidth: float | str = "auto",
+        smoothing: float | str | ArrayLike = "auto",
+        tree: str | Tree = "ward",
+        n_blocks: int | None = None,
+        n_trees: int = 1,
+        n_neighbors: int = N_NEIGHBORS,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.divergence = divergence
+        self.bandwidth = bandwidth
+        self.smoothing = smoothing
+        self.tree = tree
+        self.n_blocks = n_blocks
+        self.n_trees = n_trees
+        self.n_neighbors = n_neighbors
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__doc__ = (cls.__doc__ or "").replace("{walk}", _WALK_PARAMETERS)
 
     def _fit_operator(
         self, X: PointsLike | None, operator: OperatorLike | None, neighbors: object = None
@@ -64,7 +98,7 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         if operator is None:
             assert points is not None
             _warn_of_graph(self, points)
-            arguments = {name: getattr(self, name) for name in _PARAMETERS}
+            arguments = {name: getattr(self, name) for name in signature(WalkEstimator).parameters}
             arguments["n_neighbors"] = min(
                 self.n_neighbors, points.shape[0] - 1
             )  # few points: all others are near

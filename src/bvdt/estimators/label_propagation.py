@@ -62,20 +62,9 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
 
     Parameters
     ----------
-    divergence : str or BregmanDivergence, default="squared_euclidean"
-        A name of ``bvdt.divergences.get`` or an instance. "gid" is for counts and other values ≥ 0;
-        "squared_euclidean" takes any.
-    bandwidth : float, "auto" or "learn", default="auto"
-    smoothing : float, str or array of shape (n_features,), default="auto"
-    tree : "ward", "anchor" or bvdt.Tree, default="ward"
-    n_blocks : int or None, default=None
-    n_trees : int, default=1
-    n_neighbors : int, default=15
+    {walk}
     recall : float or None, default=None
-    random_state : int, RandomState, Generator or None, default=None
-    n_jobs : int or None, default=None
-    progress : bool, default=False
-        Those of ``bvdt.transition_matrix``.
+        That of ``bvdt.transition_matrix``.
     alpha : float or "auto", default=0.9
         Share that a point takes from the others at each step, 0 to 1; the paper uses 0.01. "auto": chosen
         among 0.5 to 0.999 on hidden labels, each hidden once (``bvdt.walks.choose_alpha``).
@@ -175,17 +164,19 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         clamp: bool = False,
         blend: Prior | None = BLEND,
     ) -> None:
-        self.divergence = divergence
-        self.bandwidth = bandwidth
-        self.smoothing = smoothing
-        self.tree = tree
-        self.n_blocks = n_blocks
-        self.n_trees = n_trees
-        self.n_neighbors = n_neighbors
+        super().__init__(
+            divergence,
+            bandwidth=bandwidth,
+            smoothing=smoothing,
+            tree=tree,
+            n_blocks=n_blocks,
+            n_trees=n_trees,
+            n_neighbors=n_neighbors,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
         self.recall = recall
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol

@@ -6,11 +6,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from .._support.arrays import Float
-from .._support.defaults import DIVERGENCE, N_NEIGHBORS
-from .._support.running import RandomState
 from .._support.sparse import OperatorLike, PointsLike
-from ..divergences import BregmanDivergence
-from ..tree import Tree
 from ..walks.layout import map_coordinates, placed_among
 from ._base import WalkEstimator
 
@@ -27,19 +23,7 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
 
     Parameters
     ----------
-    divergence : str or BregmanDivergence, default="squared_euclidean"
-        A name of ``bvdt.divergences.get`` or an instance. "gid" is for counts and other values ≥ 0;
-        "squared_euclidean" takes any.
-    bandwidth : float, "auto" or "learn", default="auto"
-    smoothing : float, str or array of shape (n_features,), default="auto"
-    tree : "ward", "anchor" or bvdt.Tree, default="ward"
-    n_blocks : int or None, default=None
-    n_trees : int, default=1
-    n_neighbors : int, default=15
-    random_state : int, RandomState, Generator or None, default=None
-    n_jobs : int or None, default=None
-    progress : bool, default=False
-        Those of ``bvdt.transition_matrix``; ``random_state`` also draws the layout's start.
+    {walk}
 
     Attributes
     ----------
@@ -59,31 +43,6 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
     """
 
     embedding_: Float
-
-    def __init__(
-        self,
-        divergence: str | BregmanDivergence = DIVERGENCE,
-        *,
-        bandwidth: float | str = "auto",
-        smoothing: float | str | ArrayLike = "auto",
-        tree: str | Tree = "ward",
-        n_blocks: int | None = None,
-        n_trees: int = 1,
-        n_neighbors: int = N_NEIGHBORS,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.divergence = divergence
-        self.bandwidth = bandwidth
-        self.smoothing = smoothing
-        self.tree = tree
-        self.n_blocks = n_blocks
-        self.n_trees = n_trees
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
 
     def fit(
         self,

@@ -35,19 +35,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
     Parameters
     ----------
     n_components : int, default=2
-    divergence : str or BregmanDivergence, default="squared_euclidean"
-        A name of ``bvdt.divergences.get`` or an instance. "gid" is for counts and other values ≥ 0;
-        "squared_euclidean" takes any.
-    bandwidth : float, "auto" or "learn", default="auto"
-    smoothing : float, str or array of shape (n_features,), default="auto"
-    tree : "ward", "anchor" or bvdt.Tree, default="ward"
-    n_blocks : int or None, default=None
-    n_trees : int, default=1
-    n_neighbors : int, default=15
-    random_state : int, RandomState, Generator or None, default=None
-    n_jobs : int or None, default=None
-    progress : bool, default=False
-        Those of ``bvdt.transition_matrix``; ``random_state`` also draws the eigensolver's start.
+    {walk}
     diffusion_time : float, default=1.0
         Steps of the walk, the power of the eigenvalues; 0 gives Laplacian eigenmaps.
 
@@ -96,16 +84,18 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkE
         diffusion_time: float = 1.0,
     ) -> None:
         self.n_components = n_components
-        self.divergence = divergence
-        self.bandwidth = bandwidth
-        self.smoothing = smoothing
-        self.tree = tree
-        self.n_blocks = n_blocks
-        self.n_trees = n_trees
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+        super().__init__(
+            divergence,
+            bandwidth=bandwidth,
+            smoothing=smoothing,
+            tree=tree,
+            n_blocks=n_blocks,
+            n_trees=n_trees,
+            n_neighbors=n_neighbors,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
         self.diffusion_time = diffusion_time
 
     def fit(
@@ -154,19 +144,7 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
     ----------
     n_clusters : int or "auto", default=8
         "auto" takes the number from 2 to 20 whose eigengap times stability is largest (``selection_``).
-    divergence : str or BregmanDivergence, default="squared_euclidean"
-        A name of ``bvdt.divergences.get`` or an instance. "gid" is for counts and other values ≥ 0;
-        "squared_euclidean" takes any.
-    bandwidth : float, "auto" or "learn", default="auto"
-    smoothing : float, str or array of shape (n_features,), default="auto"
-    tree : "ward", "anchor" or bvdt.Tree, default="ward"
-    n_blocks : int or None, default=None
-    n_trees : int, default=1
-    n_neighbors : int, default=15
-    random_state : int, RandomState, Generator or None, default=None
-    n_jobs : int or None, default=None
-    progress : bool, default=False
-        Those of ``bvdt.transition_matrix``; ``random_state`` also seeds the eigensolver and k-means.
+    {walk}
     n_init : int, default=10
         Starts of k-means, of which the best counts.
 
@@ -213,16 +191,18 @@ class SpectralClustering(ClusterMixin, WalkEstimator):  # type: ignore[misc]
         n_init: int = 10,
     ) -> None:
         self.n_clusters = n_clusters
-        self.divergence = divergence
-        self.bandwidth = bandwidth
-        self.smoothing = smoothing
-        self.tree = tree
-        self.n_blocks = n_blocks
-        self.n_trees = n_trees
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+        super().__init__(
+            divergence,
+            bandwidth=bandwidth,
+            smoothing=smoothing,
+            tree=tree,
+            n_blocks=n_blocks,
+            n_trees=n_trees,
+            n_neighbors=n_neighbors,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
         self.n_init = n_init
 
     def fit(
