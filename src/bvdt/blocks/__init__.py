@@ -1,6 +1,6 @@
 """Blocks of the matrix: partitions, their divergences, the best probabilities, finer partitions."""
 
-from .bandwidth import resolve_bandwidth, resolve_bandwidth_of
+from .bandwidth import effective_dimension, learned_bandwidth, resolve_bandwidth, resolve_bandwidth_of
 from .bound import Curve, bound_constant, bound_curve, coarsest_curve
 from .distinct import DistinctTree, distinct_tree
 from .optimum import Optimum, optimum
@@ -19,6 +19,8 @@ __all__ = [
     "bound_curve",
     "coarsest_curve",
     "distinct_tree",
+    "effective_dimension",
+    "learned_bandwidth",
     "optimum",
     "refined_blocks",
     "resolve_bandwidth",

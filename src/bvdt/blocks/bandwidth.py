@@ -5,7 +5,7 @@
          twins has one neighbor there, and β follows the distances between different points.
          Entropy never falls as β grows (the bound is a maximum of lines in 1/β), so this is a root of a
          monotone function, found by Newton's steps of its logarithm in log β that a bracket holds.
-"learn"  β that maximises the bound of Eq. (18) together with its constant. As a dispersion model
+"learn"  β that maximizes the bound of Eq. (18) together with its constant. As a dispersion model
          (Jørgensen 1987) the kernel of Eq. (15) is  β^{−d/2}·exp(−d_φ(x, μ)/β)·a(x): exact for the squared
          Euclidean and Mahalanobis divergences, where β is the paper's σ², the saddle-point form for the
          others. So  β = (2/d)·Σ_AB q_AB·D_AB / N, for the Gaussian Σ q_AB·‖·‖²_AB / (N·d). For sparse data d
@@ -28,6 +28,7 @@ from .bound import Curve
 NEIGHBORS = 5.0
 
 _LEARN_STEPS = 500
+_GRID = 0.25  # of log β
 _LARGEST = 1e140  # mean divergence over bandwidth: its square, in a variance, stays finite
 _CLOSE = 1e-3  # a Newton step in log β that small leaves an error of about its square
 
@@ -90,10 +91,17 @@ def bandwidth_for_entropy(target: float, mean_divergence: Float, curve: Callable
 
 
 def learned_bandwidth(dimension: float, mean_divergence: Float, curve: Callable[[float], Curve]) -> float:
-    """β that maximises the bound with its constant, by alternating the optimum's q and its best β."""
-    # Twins of every point would send β to 0 and the likelihood to infinity: stop far below any real scale.
+    """β that maximizes the bound with its constant: the best of a grid, improved by its fixed point.
+
+    A maximum is at β = (2/d)·D(β) with the mean divergence D under the optimum, which grows with β: so all
+    lie between the values of the cheapest walk and of the uniform one. There may be several.
+    """
+    # A copy of every point would send β to 0 and the likelihood to infinity: stop far below any real scale.
     smallest = 1e-6 * float(mean_divergence[mean_divergence > 0].min())
-    beta = max(2.0 * curve(1e300).divergence / dimension, smallest)  # of a walk to all points alike
+    low, high = (max(2.0 * curve(at).divergence / dimension, smallest) for at in (smallest, 1e300))
+    grid = np.geomspace(low, high, 2 + int(np.log(high / low) / _GRID)) if low > smallest else [high]
+    beta = max(grid, key=lambda at: curve(float(at)).value - dimension / 2 * np.log(at))
+    beta = float(beta)
     for _ in range(_LEARN_STEPS):
         new = max(2.0 * curve(beta).divergence / dimension, smallest)  # σ² = Σ q D / (N d)
         if abs(np.log(new / beta)) < 1e-6:

@@ -16,6 +16,7 @@ from ..neighbors import checked_recall
 from ..tree import Tree, tree_builder
 from .forest import grow_forest
 from .given import given_near_field, graph_walk
+from .learning import with_learned_bandwidth
 from .single_tree import TransitionOperator
 from .walk import WalkOperator
 
@@ -71,7 +72,7 @@ def transition_matrix(
     X : (N, d) array, scipy.sparse matrix or array, or DataFrame of numbers, N ≥ 2. None: ``neighbors``
         alone.
     divergence : a name of ``bvdt.divergences.get`` or an instance.
-    bandwidth : a number > 0; "auto" (rows with about 5 effective neighbors); "learn" (maximises the bound).
+    bandwidth : a number > 0; "auto" (rows with about 5 effective neighbors); "learn" (maximizes the bound).
     smoothing : e of x' = x + e, see ``bvdt.lifting.lift``.
     tree : "ward", "anchor" (the paper's), or a ``bvdt.Tree`` over the rows of X.
     n_blocks : number of blocks over all trees; None for the coarsest partition, 2(N − 1) per tree.
@@ -131,7 +132,9 @@ def transition_matrix(
             n_jobs=n_jobs,
             progress=progress,
         )
-    return op if n_blocks is None else op.refine(n_blocks)
+    op = op if n_blocks is None else op.refine(n_blocks)
+    plain = isinstance(op, TransitionOperator) and n_blocks is None  # learned while it was built
+    return with_learned_bandwidth(op) if bandwidth == "learn" and not plain else op
 
 
 def _one_tree(lifted: Lifted, tree: str | Tree, **options: Any) -> Tree:

@@ -158,7 +158,17 @@ class TransitionOperator(WalkOperator):
 
     @property
     def likelihood_bound(self) -> float | None:
-        """Eq. (18) with its constant, a lower bound on log p(D); None when the divergence has no family."""
+        """Eq. (18) with its constant, a lower bound on log p(D); None where the constant is not known.
+
+        It is for Gaussian families at any bandwidth, and for the others at 1 and without smoothing: elsewhere
+        exp(−d/β) has no closed normalizer, and smoothed counts are no counts.
+        """
+        lifting = self.lifted.lifting
+        if lifting is None:
+            return None
+        plain = self.bandwidth == 1.0 and not lifting.smoothing.any()
+        if not (plain or lifting.divergence.translation_invariant):
+            return None
         constant = bound_constant(self.lifted, self.bandwidth)
         return None if constant is None else constant + self.lower_bound
 
