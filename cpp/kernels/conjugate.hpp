@@ -12,8 +12,8 @@ namespace bvdt {
 template <typename T>
 void column_dots(const T* a, const T* b, int64_t n, int64_t columns, double* out, int threads);
 
-// f += length·p, r −= length·ap, then p ← r + turn·p with the new r, in one pass; squares (columns,) = Σ_i
-// r_i² of the new r.
+// f += step_size·p, r −= step_size·ap, then p ← r + beta·p with the new r, in one pass; squares (columns,) =
+// Σ_i r_i² of the new r.
 template <typename T>
 struct ConjugateStep {
     T *f, *r, *p;               // (n, columns)

@@ -27,7 +27,7 @@ class System(Protocol):
         """Makes A·P; ⟨P, A·P⟩ and ‖A·P‖² of the columns."""
 
     def advance(self, step: Float, beta: Float) -> Float:  # (k,) ×2 -> (k,)
-        """F += length·P, R −= length·A·P, P ← R + turn·P; the columns' ‖R‖²."""
+        """F += step·P, R −= step·A·P, P ← R + beta·P; the columns' ‖R‖²."""
 
 
 def conjugate_gradients(system: System, residual: Float, stop: Float, max_products: int) -> int:
