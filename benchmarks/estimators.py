@@ -1,4 +1,4 @@
-"""The estimators against scikit-learn's (docs/estimators.md); parts: digits, new, clusters, imdb."""
+"""The estimators against scikit-learn's; parts: digits, new, clusters, imdb."""
 
 from __future__ import annotations
 

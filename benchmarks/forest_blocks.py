@@ -1,7 +1,7 @@
 """Accuracy and KL against the total number of blocks: one refined tree, or a forest of coarse trees.
 
 10 % labels, label spreading with class masses, 3 labelings; sublinear tf-idf, squared Euclidean, no
-near field, one bandwidth for all. Writes docs/images/forest_blocks.png and prints the table.
+near field, one bandwidth for all. Writes benchmarks/measured/forest_blocks.png and prints the table.
 Run: python benchmarks/forest_blocks.py
 """
 
@@ -19,7 +19,7 @@ from forest import SEEDS, accuracy, labeling, labels, scores, weighted, with_mas
 
 CORPORA = {"bbc": "BBC", "20news_bydate_train": "20 Newsgroups"}
 TREES = (1, 2, 4, 8, 16)
-IMAGE = Path(__file__).parents[1] / "docs" / "images" / "forest_blocks.png"
+IMAGE = Path(__file__).parent / "measured" / "forest_blocks.png"
 
 
 def figures(op: Any, y: np.ndarray) -> tuple[int, float, float]:

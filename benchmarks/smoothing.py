@@ -1,4 +1,4 @@
-"""Which smoothing serves label propagation best? Prints the tables of docs/smoothing.md.
+"""Which smoothing serves label propagation best? Prints the tables that docs/choices.md sums up.
 
 Exact P, y ← αPy + (1 − α)y⁰ (Eq. 29) from 10 % labels, mean accuracy over the seeds on the unlabeled points,
 the best of three bandwidths for each smoothing. Data: the folder named by BVDT_DATA or ../shared/data.

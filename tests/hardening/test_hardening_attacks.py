@@ -1,6 +1,6 @@
 """Forks, Ctrl-C and SIGKILL at random times: nothing hangs, nothing is lost.
 
-``BVDT_ATTACKS=100`` makes it a hundred of each; docs/reliability.md has what that gave.
+``BVDT_ATTACKS=100`` makes it a hundred of each; docs/reliability.md names them.
 """
 
 from __future__ import annotations

@@ -137,24 +137,24 @@ def test_names_are_read_in_every_form():
     assert sum(len(NAME.findall(path.read_text(encoding="utf-8"))) for path in FILES) >= 50
 
 
-HOUSE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-FLOORS = re.search(
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+LAYERS = re.search(
     r"^layers =\n((?: +.+\n)+)", (ROOT / ".importlinter").read_text(encoding="utf-8"), re.MULTILINE
 )
-ROOMS = re.findall(r"bvdt\.(\w+)", FLOORS[1] if FLOORS else "")
+PACKAGES = re.findall(r"bvdt\.(\w+)", LAYERS[1] if LAYERS else "")
 
 
-def test_the_house_has_every_room_from_top_to_bottom():
-    named = re.findall(r"^\| `(\w+)` \|", HOUSE, re.MULTILINE)
-    assert named == [*ROOMS, "_core"]
+def test_the_architecture_has_every_package_from_top_to_bottom():
+    named = re.findall(r"^\| `(\w+)` \|", ARCHITECTURE, re.MULTILINE)
+    assert named == [*PACKAGES, "_core"]
     packages = {path.parent.name for path in (ROOT / "src" / "bvdt").glob("*/__init__.py")}
-    assert packages == set(ROOMS)
+    assert packages == set(PACKAGES)
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_the_house_names_every_module_of_a_room(room):
-    row = next(line for line in HOUSE.splitlines() if line.startswith(f"| `{room}` |"))
-    found = (ROOT / "src" / "bvdt" / room).iterdir()
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_architecture_names_every_module_of_a_package(package):
+    row = next(line for line in ARCHITECTURE.splitlines() if line.startswith(f"| `{package}` |"))
+    found = (ROOT / "src" / "bvdt" / package).iterdir()
     modules = {path.stem for path in found if path.suffix == ".py" and path.stem != "__init__"}
     missing = {name for name in modules if f"`{name}`" not in row}
-    assert not missing, f"docs/architecture.md does not say what {sorted(missing)} of {room} are for"
+    assert not missing, f"docs/architecture.md does not say what {sorted(missing)} of {package} are for"

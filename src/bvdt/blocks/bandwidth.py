@@ -24,7 +24,7 @@ from .._support.arrays import Float
 from ..lifting import Lifted
 from .bound import Curve
 
-# Target of "auto": effective neighbors per row, measured on digits and four corpora (docs/bandwidth.md).
+# Target of "auto": effective neighbors per row, measured on digits and four corpora (docs/choices.md).
 NEIGHBORS = 5.0
 
 _LEARN_STEPS = 500

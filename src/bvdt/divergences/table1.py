@@ -205,7 +205,7 @@ class GeneralizedI(_Known):
     name = "gid"
     domain = _POSITIVE
     auto_smoothing = "background"
-    dense_smoothing = 1.0  # measured: docs/smoothing.md
+    dense_smoothing = 1.0  # measured: docs/choices.md
     _family = Family(
         "Poisson",
         log_partition=lambda theta: np.sum(np.exp(theta), axis=-1),

@@ -30,7 +30,7 @@ class WalkSettings:
     jobs: int | None = None
 
     def parameters(self, features: Features) -> dict[str, Any]:
-        """Of ``bvdt.LabelPropagation`` or another estimator: for texts and counts those of docs/forest.md."""
+        """Of ``bvdt.LabelPropagation`` or another estimator; texts and counts take ``text_pipeline``'s."""
         chosen: dict[str, Any] = {
             "divergence": TEXT_DIVERGENCE if features.scale == "tfidf" else DIVERGENCE,
             "n_neighbors": N_NEIGHBORS,

@@ -247,7 +247,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
 
         Trees, features and bandwidth (but for "learn") stay; the near field is that of all points. With a
         blend the experts are weighed anew once there are half as many labels again. Accuracy was a refit's
-        until the points had doubled (docs/labels.md, "Updates"). Refit then, and for new words, which a
+        until the points had doubled (benchmarks/update.py). Refit then, and for new words, which a
         vectorizer that is fitted does not know. ``fit(X, y, operator=model.operator_)`` takes other labels of
         the same points at once.
 

@@ -1,4 +1,4 @@
-"""Labels for texts, with the defaults that measured best on five corpora (docs/forest.md, decisions.md)."""
+"""Labels for texts, with one setting for all corpora (docs/choices.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .._support.defaults import TEXT_DIVERGENCE, TEXT_TREES
 from .._support.sparse import PointsLike
 from . import LabelPropagation
 
-# What texts take besides the defaults of all data: one setting for all corpora of docs/forest.md.
+# What texts take besides the defaults of all data.
 DEFAULTS: dict[str, Any] = {"divergence": TEXT_DIVERGENCE, "n_trees": TEXT_TREES}
 
 

@@ -1,4 +1,4 @@
-"""The baseline e of x' = x + e, which moves zero counts inside the domain; measured in docs/smoothing.md."""
+"""The baseline e of x' = x + e, which moves zero counts inside the domain; measured in docs/choices.md."""
 
 from __future__ import annotations
 

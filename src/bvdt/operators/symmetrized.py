@@ -22,7 +22,7 @@ class SymmetrizedOperator(RealOperator):
 
     A point that nothing leads to, with a column of Q that adds up to less than ``ISOLATED``, is isolated: its
     row and column of W, D and S are 0. A lone far point's row of Q is tied over all others, and in the mean
-    with the transpose would link every point with every other (theory: The symmetrised walk). Such a point
+    with the transpose would link every point with every other (theory: The symmetrized walk). Such a point
     gets its scores by its own row of Q, as a new point would (``extended``).
 
     ``kept`` (N,) restricts the walk to some points; the others count as isolated.

@@ -1,4 +1,4 @@
-"""Products over shards in two halves, of the walk and of the symmetrised walk (theory: The symmetrised walk).
+"""Products over shards in two halves, of the walk and of the symmetrised walk (theory: The symmetrized walk).
 
 The call that makes V reports its ``UpwardSums``, what the driver needs of D·V; that which uses D·M·D·V makes
 it by ``downward`` from what the driver has made of that. So a step of a solver takes one call per shard,

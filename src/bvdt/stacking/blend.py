@@ -14,7 +14,7 @@ from .folds import Folds, Single
 
 @dataclass(frozen=True)
 class GaussianPrior:
-    """Weights to start from, and how far a penalty of ½((w − mean)/spread)² nats lets them go.
+    """Weights to start from, and how far a penalty of ½((w − mean)/std)² nats lets them go.
 
     One Gaussian prior for all numbers of labels: with five the prior rules, with a thousand the data do.
     """
@@ -23,15 +23,13 @@ class GaussianPrior:
     std: tuple[float, ...]
 
 
-# Chosen on labelings 0 to 2 of five corpora (the temperature on 0 to 10); docs/labels.md has others' figures.
+# Chosen on labelings 0 to 2 of five corpora (the temperature on 0 to 10); docs/choices.md has others.
 WALK = GaussianPrior((1.5,), (1.0,))
 LINEAR = GaussianPrior((0.0,), (3.0,))  # margins
 NAIVE_BAYES = GaussianPrior((0.0,), (1.0,))
 CLASS_SHARES = GaussianPrior((1.0,), (1.0,))  # log-shares of the labels, as in Bayes' rule
 OUTSIDE = GaussianPrior((0.0,), (1.0,))  # log-probabilities of a user's classifier, out of fold
-GIVEN = GaussianPrior(
-    (1.0,), (1.0,)
-)  # a user's probabilities count as they are until labels speak against them
+GIVEN = GaussianPrior((1.0,), (1.0,))  # a user's probabilities, as they are until labels contradict them
 BAYES_STUDENT = GaussianPrior((0.7, 0.7), (0.5, 0.5))  # first blend, naive Bayes taught by it
 RIDGE_STUDENT = GaussianPrior((1.0, 4.0), (0.5, 2.0))  # second blend, least squares taught by it
 # Of dense columns a line is often a poor picture: two moons lose up to 2 points by a mean of 4.

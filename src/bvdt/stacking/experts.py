@@ -23,7 +23,7 @@ from .rows import Table
 if TYPE_CHECKING:
     from ..operators import SymmetrizedOperator
 
-# As in the prototype whose figures are in docs/decisions.md, tuned on labelings 0 to 2 only.
+# As in the prototype, tuned on labelings 0 to 2 only.
 SHARED = 0.1  # labels added to those of every class before their shares are taken
 FLOOR = 0.01  # of a class's share in the walk, over all classes, before the logarithm
 SMOOTHING = 0.01  # naive Bayes: added to each term's tf-idf sum per class

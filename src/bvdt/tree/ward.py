@@ -27,7 +27,7 @@ from .balance import limit_depth
 from .chunking import Clusters, split
 from .structure import Tree
 
-# Chunk of the first round, the largest of later ones, and shrink; measured, see docs/decisions.md.
+# Chunk of the first round, the largest of later ones, and shrink; why: docs/decisions.md.
 _DENSE, _SPARSE = (300, 300, 3.0), (1000, 2000, 6.0)
 _SMALL = 3000  # so many points are one chunk: Ward's tree itself
 _LISTED = 16  # of a point's nearest that are looked at before all others

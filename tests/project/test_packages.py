@@ -1,4 +1,4 @@
-"""The contract of the rooms (.importlinter): it holds, and it fails when a module imports upward."""
+"""The contract of the packages (.importlinter): it holds, and it fails when a module imports upward."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def copy(tmp_path):
 
 
 @linter
-def test_the_rooms_keep_the_contract(copy):
+def test_the_packages_keep_the_contract(copy):
     found = lint(copy)
     assert found.returncode == 0, found.stdout + found.stderr
 
@@ -67,7 +67,7 @@ def test_an_import_upward_breaks_it(copy, module, line):
     assert "BROKEN" in found.stdout
 
 
-def test_of_the_package_itself_rooms_import_only_the_core():
+def test_of_bvdt_itself_packages_import_only_the_core():
     """The contract leaves out imports of ``bvdt`` itself, as the compiled core is one of them."""
     for path in (ROOT / "src" / "bvdt").rglob("*.py"):
         if path.parent.name == "bvdt":
@@ -76,11 +76,11 @@ def test_of_the_package_itself_rooms_import_only_the_core():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module is None and node.level == depth:
                 names = {alias.name for alias in node.names}
-                rooms = {name for name in names if (ROOT / "src" / "bvdt" / name).is_dir()}
-                assert names - rooms <= {"_core"}, f"{path}: {names}"
+                packages = {name for name in names if (ROOT / "src" / "bvdt" / name).is_dir()}
+                assert names - packages <= {"_core"}, f"{path}: {names}"
 
 
-def test_the_hall_is_empty():
+def test_nothing_else_lies_beside_the_packages():
     """Directly under the package lies only what has to."""
     files = {path.name for path in (ROOT / "src" / "bvdt").iterdir() if path.is_file()}
     assert {name for name in files if not name.endswith(".so")} == ALLOWED_AT_THE_TOP
