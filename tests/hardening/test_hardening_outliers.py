@@ -100,8 +100,23 @@ def test_far_rows_change_nothing_for_the_others(
     ]
     error = np.sqrt(np.var(found, axis=1, ddof=1).sum() / len(seeds)) if len(seeds) > 1 else 0.0
     assert np.mean(found[1]) + 2 * error > np.mean(found[0]) - 0.01
-    before, after = (accuracy(data, y, divergence, as_sparse) for data in (X, Z))
+    before, after = (accuracy(data, y, divergence, as_sparse, blend=None) for data in (X, Z))
     assert after > before - 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("divergence", ["squared_euclidean", "mahalanobis", "gid", "itakura_saito"])
+def test_far_rows_leave_the_blends_accuracy(divergence):
+    """In the mean of eight draws: a few labels more or less decide its weights."""
+    loss = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, y = two_classes(divergence, 1000, 5, rng, False)
+        far = far_rows(X, 10, 1e3, "together", rng, divergence in TRANSLATED)
+        loss.append(
+            accuracy(X, y, divergence, False) - accuracy(np.concatenate([X, far]), y, divergence, False)
+        )
+    assert np.mean(loss) < 0.005
 
 
 @pytest.mark.slow

@@ -21,6 +21,14 @@ def ordinary(values: Float) -> Mask:  # (N,) or (N, d), shape kept
     return np.asarray((away <= limit) | (limit == 0))
 
 
+def ordinary_range(values: Float) -> tuple[Float, Float]:  # (N, d) -> (d,) ×2
+    """Between which values those of each column are ``ordinary``."""
+    middle = np.median(values, axis=0)
+    limit = _FAR * np.quantile(np.abs(values - middle), _SHARE, axis=0, method="inverted_cdf")
+    limit = np.where(limit > 0, limit, np.inf)
+    return middle - limit, middle + limit
+
+
 def ordinary_limits(values: Float) -> tuple[float, float]:  # (N,)
     """Between which values one is ``ordinary``: a rule that can be taken to others."""
     middle = float(np.median(values))

@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._support.arrays import Float, Single
+from .._support.robust import ordinary_range
 from .._support.running import n_threads
 from .._support.sparse import CSR, Points, is_sparse, sparse_times
-from ..lifting import Lifted, shifted
+from ..lifting import Lifted, middle_rows, shifted
 
 _BATCH = 1 << 18  # values per task: large beside a task's start, and the same whatever the number of threads
 Rows: TypeAlias = Single | CSR  # (n, d) in single precision
 _Part: TypeAlias = tuple[int, Single]  # first row, rows
 Result = TypeVar("Result")
-_FARTHEST = 1e15  # deviations that a value counts as: products with weights stay finite in single precision
+_FARTHEST = 10.0  # deviations that a value counts as at most: students learn from all rows, far ones too
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,9 @@ class FeatureScale:
         if is_sparse(X):
             return cls()
         X = np.ascontiguousarray(X, np.float64)  # sums of the same order for every layout
+        low, high = ordinary_range(X[middle_rows(len(X))])
+        if (X.min(axis=0) < low).any() or (X.max(axis=0) > high).any():  # a far row would hide the others
+            X = np.clip(X, low, high)
         mean, deviation = X.mean(axis=0), X.std(axis=0)
         rounding = 10 * np.finfo(float).eps * np.abs(X).max(axis=0, initial=0.0)
         varies = deviation > rounding  # a constant column has no information and would blow up rounding
