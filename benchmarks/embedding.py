@@ -263,7 +263,7 @@ def clusters(found: dict[str, Any], names: list[str], wanted: Any, part: str) ->
 def keep(found: dict[str, Any], file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_suffix(".part")
-    part.write_text(json.dumps(found, indent=1))
+    part.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     part.rename(file)
 
 
@@ -281,80 +281,52 @@ def merge(found: dict[str, Any], other: dict[str, Any]) -> None:
             found[name] = {"lines": [lines[k] for k in sorted(lines)]}
 
 
-def stopped_at(theirs: dict[str, Any]) -> list[str]:
-    """Which numbers of coordinates took scikit-learn too long, and which were therefore not tried."""
-    late = [k for k, line in theirs.items() if line["vote"] is None and line.get("tried", True)]
-    left = [k for k, line in theirs.items() if line["vote"] is None and not line.get("tried", True)]
-    said = f"scikit-learn was stopped at {', '.join(late)} coordinates." if late else ""
-    return ["", said + (f" Not tried: {', '.join(left)}." if left else "")] if late else []
+HEAD = """# Spectral embeddings and clusters
+
+`bvdt.SpectralEmbedding` on one tree, otherwise at its defaults, beside scikit-learn's `SpectralEmbedding` (10
+neighbors, its graph made connected outside its time): processor seconds on two threads, the least of the
+repeats. *Vote*: share of the points whose 10 nearest others in the embedding are mostly of their class.
+`make bench-embedding` writes this page.
+
+"""
+SHOWN = (2, 10, 30)  # numbers of coordinates on the page
 
 
 def page(found: dict[str, Any]) -> str:
-    lines = ["# Spectral embedding: every number of coordinates", ""]
+    lines = [f"{found['note']}\n"] if found.get("note") else []
     lines += [
-        "`bvdt.SpectralEmbedding` (one tree, its defaults, squared Euclidean) beside scikit-learn's",
-        "(10 neighbors, its graph made connected; its time is without that step), two threads, CPU seconds,",
-        "the least of the repeats. Where scikit-learn takes less than two seconds it runs in turn with ours,",
-        "else once; what took it too long is stopped, and not tried for more coordinates.",
-        "Vote: share of the points whose 10 nearest others are, by majority, of their class. Made by",
-        "`python benchmarks/embedding.py`.",
-        "",
+        "| data | coordinates | bvdt, s | scikit-learn, s | vote, bvdt | vote, scikit-learn |",
+        "|---" * 6 + "|",
     ]
-    lines += [found["note"], ""] if found.get("note") else []
     for name in (name for name in DATA if name in found):
-        lines += [f"## {name}", ""]
-        lines += [
-            "| coordinates | vote | scikit-learn | s | scikit-learn | share | largest residual |",
-            "|---" * 7 + "|",
-        ]
-        shares: list[float] = []
-        digits_of = 3 if found[name]["lines"][0]["theirs"] < IN_TURN else 2
-        for row in found[name]["lines"]:
-            share = row["ours"] / row["theirs"]
-            shares.append(share)
+        for row in (row for row in found[name]["lines"] if row["k"] in SHOWN):
             stopped = row["their vote"] is None
-            if np.isnan(share):
-                shares.pop()
-                lines.append(
-                    f"| {row['k']} | {row['vote']:.4f} |  | {row['ours']:.{digits_of}f} | not measured |  | "
-                    f"{row['residual']:.0e} |"
-                )
-                continue
-            theirs = f"> {row['theirs']:.0f}" if stopped else f"{row['theirs']:.{digits_of}f}"
-            vote_of = "" if stopped else f"{row['their vote']:.4f}"
+            unknown = np.isnan(row["theirs"])
+            theirs = "–" if unknown else f"> {row['theirs']:.0f}" if stopped else f"{row['theirs']:.2f}"
+            vote_of = "–" if stopped or unknown else f"{row['their vote']:.3f}"
             lines.append(
-                f"| {row['k']} | {row['vote']:.4f} | {vote_of} | {row['ours']:.{digits_of}f} | {theirs} | "
-                f"{'below ' if stopped else ''}1/{1 / share:.1f} | {row['residual']:.0e} |"
+                f"| {name} | {row['k']} | {row['ours']:.2f} | {theirs} | {row['vote']:.3f} | {vote_of} |"
             )
-        lines += stopped_at(found["rivals"].get(name, {}))
-        if shares:
-            told = (
-                f"Median share of the time: 1/{1 / np.median(shares):.1f}, largest 1/{1 / max(shares):.1f}."
-            )
-            lines += ["", told]
-        lines.append("")
     if "angles" in found:
-        lines += ["## Against dense eigenvectors", ""]
+        rows = [row for of in found["angles"].values() for row in of]
+        worst = max(row["angle"] for row in rows)
         lines += [
-            "Samples of 2 000 points; the space up to the last gap above 1e-4 of the first k + 1 values.",
             "",
+            "On samples of 2 000 points of each, the space of the coordinates and that of dense eigenvectors "
+            f"differ by an angle of at most {worst:.0e}.",
         ]
-        lines += ["| data | largest angle over all k | largest residual |", "|---|---|---|"]
-        for name, rows in found["angles"].items():
-            worst, residual = max(r["angle"] for r in rows), max(r["residual"] for r in rows)
-            lines.append(f"| {name} | {worst:.0e} | {residual:.0e} |")
-        lines.append("")
     if "clusters" in found:
         lines += [
+            "",
             "## Clusters",
             "",
             "Adjusted Rand index, mean of 5 seeds; scikit-learn with nearest neighbors.",
             "",
+            "| data | bvdt | scikit-learn |",
+            "|---|---|---|",
         ]
-        lines += ["| data | bvdt | scikit-learn |", "|---|---|---|"]
-        lines += [f"| {name} | {a:.4f} | {b:.4f} |" for name, (a, b) in found["clusters"].items()]
-        lines.append("")
-    return "\n".join(lines)
+        lines += [f"| {name} | {a:.3f} | {b:.3f} |" for name, (a, b) in found["clusters"].items()]
+    return HEAD + "\n".join(lines) + "\n"
 
 
 def main() -> None:
@@ -382,7 +354,8 @@ def main() -> None:
     if wanted.merge or wanted.note:
         keep(found, wanted.kept)
     if not wanted.no_page:
-        PAGE.write_text(page(found))
+        keep(found, PAGE.with_suffix(".json"))
+        PAGE.write_text(page(found), encoding="utf-8")
 
 
 if __name__ == "__main__":

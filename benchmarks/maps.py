@@ -131,18 +131,17 @@ def stored(name: str, load: Callable[[], tuple[Any, np.ndarray]], folder: Path, 
 
 
 def page(found: dict[str, dict[str, Any]], note: str = "") -> str:
+    rivals = [NAMES[one] for one in METHODS[1:] if any(one in methods for methods in found.values())]
     lines = [
-        "# Maps beside umap-learn and openTSNE",
+        f"# Maps beside {' and '.join(rivals)}",
         "",
-        "Two threads, every method's defaults, each in a process of its own; seconds of both cores together",
-        "(CPU), which other work on the machine hardly changes, and of the clock. Cold: the first map of a",
-        "process, with import and compilation; warm: the second. Vote: share of the points whose 15 nearest",
-        "others on the map are, by majority, of their class.",
-        f"Trustworthiness: of {SAMPLE} points, 15 neighbors.",
-        "openTSNE is left out on sparse rows, of which it compares all pairs. Made by `make bench-maps`.",
+        "Two threads, every method's defaults, each in its own process. Seconds are of both cores together",
+        "(CPU) and elapsed. *Cold*: a process's first map, with import and compilation; *warm*: its second.",
+        "*Vote*: share of the points whose 15 nearest others on the map are, by majority, of their class.",
+        f"*Trustworthiness*: of {SAMPLE:,} points, 15 neighbors. Written by `make bench-maps`.",
         *(["", note] if note else []),
         "",
-        "| data | method | vote | trustworthiness | cold CPU s | warm CPU s | cold clock | warm clock |",
+        "| data | method | vote | trustworthiness | cold CPU, s | warm CPU, s | cold, s | warm, s |",
         "|---" * 8 + "|",
     ]
     for name, methods in found.items():
@@ -206,7 +205,9 @@ def main() -> None:
         wanted.kept.parent.mkdir(parents=True, exist_ok=True)
         wanted.kept.write_text(json.dumps(found, indent=1))
     if not wanted.no_page:
-        PAGE.write_text(page(found, wanted.note))
+        kept = {"note": wanted.note, "found": found}
+        PAGE.with_suffix(".json").write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+        PAGE.write_text(page(found, wanted.note), encoding="utf-8")
 
 
 if __name__ == "__main__":

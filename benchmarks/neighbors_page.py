@@ -10,7 +10,6 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "neighbors.md"
 PICTURE = PAGE.with_suffix(".png")
 RECALLS = ((0.95, "dense"), (0.99, "dense"), (0.8, "text"), (0.95, "text"))  # and the data compared at it
-TEXTS = ("news", "imdb")
 LABELS = "labels.jsonl"  # runs of benchmarks/run.py --job blobs-1m, on the same machine
 COLORS = {
     "bvdt": "#0b6e99",
@@ -23,16 +22,11 @@ Found = dict[str, list[dict[str, Any]]]  # by method
 
 HEAD = """# Neighbors: time against recall
 
-`make bench-neighbors` writes this page: 15 neighbors of every point on two threads, seconds {first} from
-the points to the lists, index included, and in brackets {second}. The ratio is ours over the fastest
-other's, {first}. {note}Each library runs over a grid (faiss-cpu: inverted lists and probes; hnswlib: M and
-ef at building and at searching; nmslib: NN and ef of its small world graphs; pynndescent, warm: the number
-of neighbors), and its fastest setting that reaches the recall counts; the grid's cost does not. bvdt is
-asked for a recall and finds its own setting, which counts. The recall is that of 500 rows with exact
-answers. The blobs are Gaussian groups (50 000: 10 groups, centers of deviation 2; 1 000 000: 50 groups,
-deviation 1, so that they overlap), the unit vectors 500 topics in 60 directions of falling size with noise
-in these and in all 384, the histograms gamma draws around 30 profiles, compared by KL; the texts are rows
-of tf-idf, of which faiss-cpu and hnswlib take none.
+15 neighbors of every point on two threads: seconds {first} from the points to the lists, index included, and
+in brackets {second}; the ratio is ours over the fastest other's. {note}Each library runs over a grid of its
+settings, of which the fastest that reaches the recall counts; the grid's cost does not. bvdt is asked for a
+recall and tunes itself, and that time counts. Recall is measured on 500 rows with exact answers.
+`make bench-neighbors` writes this page; `benchmarks/neighbors_data.py` makes the data.
 
 """
 WORDS = {"wall": "by the clock", "cpu": "of both cores together"}
@@ -50,7 +44,7 @@ def fastest(runs: list[dict[str, Any]], recall: float, by: str) -> dict[str, Any
     return min((run for run in runs if run["recall"] >= recall), key=lambda run: run[by], default=None)
 
 
-def told(run: dict[str, Any], by: str) -> str:
+def shown(run: dict[str, Any], by: str) -> str:
     other = run["cpu" if by == "wall" else "wall"]
     return f"{run[by]:.2f} s ({other:.2f}) at {run['recall']:.3f}"
 
@@ -60,16 +54,16 @@ def row(title: str, found: Found, recall: float, by: str) -> str:
     ours = fastest(asked, recall, by)
     rivals = {method: fastest(runs, recall, by) for method, runs in found.items() if method != "bvdt"}
     reached = {method: run for method, run in rivals.items() if run is not None}
-    mine = told(ours, by) if ours else "; ".join(f"missed: {told(run, by)}" for run in asked) or "—"
+    mine = shown(ours, by) if ours else "; ".join(f"missed: {shown(run, by)}" for run in asked) or "—"
     if not reached:
         runs = [(method, run) for method in rivals for run in found[method]]
         best, run = max(runs, key=lambda pair: pair[1]["recall"], default=("", None))
-        most = f"none reached it; {best}, {run['setting']}: {told(run, by)}" if run else "none measured"
+        most = f"none reached it; {best}, {run['setting']}: {shown(run, by)}" if run else "none measured"
         return f"| {title} | {mine} | {most} | — |"
     best = min(reached, key=lambda method: reached[method][by])
     run = reached[best]
     ratio = f"{ours[by] / run[by]:.2f}" if ours else "—"
-    return f"| {title} | {mine} | {best}, {run['setting']}: {told(run, by)} | {ratio} |"
+    return f"| {title} | {mine} | {best}, {run['setting']}: {shown(run, by)} | {ratio} |"
 
 
 def efficient(runs: list[dict[str, Any]], by: str) -> list[dict[str, Any]]:
@@ -105,20 +99,25 @@ def draw(titles: dict[str, str], results: dict[str, Found], by: str) -> None:
     figure.savefig(PICTURE, dpi=110)
 
 
-def labels(file: Path) -> list[str]:
-    """A million points to their classes, from the runs of benchmarks/run.py that lie beside the lists."""
-    if not file.exists():
+def read_labels(file: Path) -> list[dict[str, Any]]:
+    """Runs of benchmarks/run.py on a million points that lie beside the lists."""
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return [run for run in (json.loads(line).get("run") for line in lines) if run]
+
+
+def labels(runs: list[dict[str, Any]]) -> list[str]:
+    """A million points to their classes."""
+    if not runs:
         return []
     lines = ["## A million points to their labels", ""]
     lines += [
-        "`python benchmarks/run.py --job blobs-1m`, on the same machine: 1 000 000 × 20, 1 % labeled, from",
-        "the points to all classes, as in [side by side](README.md). Cold: with import and compilation.",
+        "`benchmarks/run.py --job blobs-1m` on the same machine: 1 000 000 × 20, 1 % labeled, from the",
+        "points to all classes, as in [side by side](README.md).",
         "",
         "| | warm, s | cold, s | peak, MiB | accuracy |",
         "|---|---|---|---|---|",
     ]
-    runs = [json.loads(line).get("run") for line in file.read_text(encoding="utf-8").splitlines()]
-    for run in sorted((run for run in runs if run), key=lambda run: run["warm"] or 1e9):
+    for run in sorted(runs, key=lambda run: run["warm"] or 1e9):
         if run["warm"] is None:
             lines.append(f"| {run['method']} | {run['trouble']} | | | |")
             continue
@@ -127,23 +126,33 @@ def labels(file: Path) -> list[str]:
     return [*lines, ""]
 
 
-def write(titles: dict[str, str], folder: Path, by: str, note: str) -> None:
-    results = {name: read(folder, name) for name in titles}
+def page(found: dict[str, Any]) -> str:
+    """The page of what ``write`` kept: results and labels, by which seconds, and a note."""
+    by, note = found["by"], found["note"]
     other = WORDS["cpu" if by == "wall" else "wall"]
     lines = [HEAD.format(first=WORDS[by], second=other, note=note and f"{note} ")]
+    texts = [title for title in found["results"] if title.endswith("tf-idf")]
     for recall, kind in RECALLS:
         lines.append(f"## {'Texts, recall' if kind == 'text' else 'Recall'} of at least {recall}\n")
         lines.append("| points | bvdt | fastest other measured | ratio |\n|---|---|---|---|")
-        chosen = [name for name in titles if (name in TEXTS) == (kind == "text")]
-        lines += [row(titles[name], results[name], recall, by) for name in chosen]
+        chosen = [title for title in found["results"] if (title in texts) == (kind == "text")]
+        lines += [row(title, found["results"][title], recall, by) for title in chosen]
         lines.append("")
-    lines += labels(folder / LABELS)
-    lines.append("## What was measured\n")
-    lines.append("Settings per library; a run that was stopped early has few, and goes on where it ended.\n")
-    lines.append("| points | settings |\n|---|---|")
-    for name, title in titles.items():
-        counts = ", ".join(f"{method} {len(runs)}" for method, runs in results[name].items() if runs)
-        lines.append(f"| {title} | {counts} |")
-    lines.append("\n## The curves\n\n![Seconds against recall, eight data sets](neighbors.png)\n")
-    PAGE.write_text("\n".join(lines), encoding="utf-8")
+    lines += labels(found["labels"])
+    lines.append("## The curves\n\n![Seconds against recall, eight data sets](neighbors.png)\n")
+    return "\n".join(lines)
+
+
+def write(titles: dict[str, str], folder: Path, by: str, note: str) -> None:
+    results = {name: read(folder, name) for name in titles}
+    found = {
+        "by": by,
+        "note": note,
+        "results": {titles[name]: results[name] for name in titles},
+        "labels": read_labels(folder / LABELS),
+    }
+    PAGE.with_suffix(".json").write_text(
+        json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+    PAGE.write_text(page(found), encoding="utf-8")
     draw(titles, results, by)

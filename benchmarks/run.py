@@ -147,7 +147,7 @@ def write_page(record: Record, folder: Path) -> None:
         "rules": {line["rules"]["job"]: line["rules"] for line in record.lines if "rules" in line},
         "profiles": {p["profile"]["job"]: p["profile"]["stages"] for p in record.lines if "profile" in p},
     }
-    (folder / "README.md").write_text(render.markdown(facts, rows, reasons, lines))
+    (folder / "README.md").write_text(render.markdown(facts, rows, reasons))
     results = facts | {
         "requirements": [asdict(line) for line in lines],
         "absent": {job: found for job, found in reasons.items() if found},

@@ -14,6 +14,8 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+from _ext import llms  # noqa: E402
+
 project = "bvdt"
 author = "The bvdt developers"
 copyright = author
@@ -26,7 +28,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "benchmarks/results.json", "gallery/README.md", "**/*.py"]
+exclude_patterns = ["_build", "gallery/README.md", "**/*.py"]
 nitpicky = False  # docstrings speak of arrays and shapes in words
 
 html_theme = "furo"
@@ -63,11 +65,20 @@ COMMANDS = "<!-- every command's help -->"
 
 def setup(app: Any) -> None:
     app.connect("source-read", _fill_in_commands)
+    app.connect("build-finished", _write_markdown)
 
 
 def _fill_in_commands(app: Any, page: str, source: list[str]) -> None:
-    if COMMANDS in source[0]:
-        source[0] = source[0].replace(COMMANDS, "\n".join(_helps()))
+    source[0] = _with_commands(source[0])
+
+
+def _with_commands(text: str) -> str:
+    return text.replace(COMMANDS, "\n".join(_helps())) if COMMANDS in text else text
+
+
+def _write_markdown(app: Any, exception: Exception | None) -> None:
+    if exception is None and app.builder.format == "html":
+        llms.write(Path(app.srcdir), Path(app.outdir), _with_commands)
 
 
 def _helps() -> list[str]:

@@ -21,6 +21,12 @@ from .units import Row
 
 __all__ = ["Measured", "compose"]
 
+SHARES = (0.01, 0.1, 0.5)  # on the page
+SURROGATE = (
+    "The NSF abstracts are a surrogate: real abstracts with the same N, d and C, not the paper's corpus, "
+    "which could not be had."
+)
+
 
 @dataclass
 class Measured:
@@ -39,12 +45,10 @@ class Measured:
 def compose(measured: Measured, config: Config, parts: Iterable[str], seed: int) -> Page:
     """The page with the sections of those parts."""
     parts = set(parts)
-    page = Page("The paper's experiments, run again")
+    page = Page("The paper's experiments, repeated")
     page.text(
         f"Run on {date.today().isoformat()} with {os.cpu_count()} cores, {_gib():.0f} GiB of memory, Python "
-        f"{platform.python_version()}, seed {seed}. The NSF abstracts are a surrogate: real abstracts "
-        "with the "
-        "same N, d and C, not the paper's corpus, which could not be had."
+        f"{platform.python_version()}, seed {seed}. {SURROGATE}"
     )
     _claims(page, measured)
     _table2(page, measured)
@@ -71,26 +75,23 @@ def choices(config: Config) -> list[str]:
     if config.max_documents is not None:
         sampled = f" Sets of more than {config.max_documents:,} documents are random samples, BBC is whole."
     return [
-        f"The paper's: α = {config.alpha:g}, {config.iterations} iterations of Eq. (29), one-vs-all, "
-        f"{config.trials} trials, the anchor tree, the coarsest partition of 2(N − 1) blocks. The iteration "
-        "ends early only where further steps could change no score by a share of 1e-12.",
-        "A trial is a draw of labeled documents and, for tree methods, a tree of its own. Documents are "
-        "drawn uniformly, the share rounded; a class that got none gets one. All methods see the same "
-        "labels. The interval is Student's t over the trials.",
-        "Preprocessing: none. The counts as published, no weighting, no further stop words." + sampled,
-        f"Zero counts: x + {config.smoothing:g} for GID. Its bandwidth is {config.gid_bandwidth}: Eq. (28) "
-        "has none.",
-        f'σ of the Euclidean methods: "{config.euclidean_bandwidth}", the maximum of the bound of Eq. (4) '
-        "over σ²; the exact method has the σ of the first trial's tree.",
+        f"As in the paper: α = {config.alpha:g}, {config.iterations} iterations of Eq. (29), one-vs-all, "
+        f"{config.trials} trials, the anchor tree, the coarsest partition of 2(N − 1) blocks, counts without "
+        f"weights.{sampled}",
+        "A trial draws labeled documents, at least one of each class and the same for "
+        "all methods, and a tree. "
+        "Intervals are Student's t over the trials.",
+        f"Open in the paper: zero counts (x + {config.smoothing:g} for GID), GID's bandwidth "
+        f"({config.gid_bandwidth}), σ of the Euclidean methods "
+        f'("{config.euclidean_bandwidth}", the maximum of '
+        "the bound of Eq. (4)).",
         f"Exact methods: sets of up to {config.exact_documents:,} documents, since P has N² numbers. A "
-        "document that no label reaches (all scores below 1e-300) gets the most frequent class of the "
-        "labeled ones.",
-        "Beyond the paper: one Ward tree with bvdt's defaults (GID, automatic smoothing and bandwidth) in "
-        "the same Eq. (29); bvdt.text_pipeline's forest (tf-idf, two trees, the 15 nearest kept, label "
-        f"spreading, α = 0.875); label spreading on the exact {config.neighbors}-NN graph by cosine of "
-        f"tf-idf, α = {config.spreading_alpha:g}; scikit-learn's LabelSpreading with its knn kernel, "
-        f"{config.neighbors} neighbors and the same α, on sets of up to {config.spreading_documents:,} "
-        "documents.",
+        "document that no label reaches gets the most frequent class.",
+        "Beyond the paper: one Ward tree, GID, automatic smoothing and bandwidth; the forest of "
+        f"bvdt.text_pipeline without a blend (label spreading on tf-idf); label spreading on the exact "
+        f"{config.neighbors}-NN graph of tf-idf, α = {config.spreading_alpha:g}; "
+        f"scikit-learn's LabelSpreading "
+        f"likewise, on sets of up to {config.spreading_documents:,} documents.",
     ]
 
 
@@ -120,77 +121,81 @@ def table2_cells(sizes: dict[str, tuple[int, int, int, int]]) -> list[list[str]]
 
 def _accuracy(page: Page, curves: Curves) -> None:
     page.heading("Figure 2, A to E: accuracy")
-    for name, title in TITLES.items():
-        methods = [key for key in METHODS if (title, key) in curves]
-        if not methods:
-            continue
+    page.text(
+        "Means of the trials; the figures show the 95 % intervals, and the CSV files "
+        "every trial. The methods after "
+        "the exact ones are beyond the paper."
+    )
+    found = {name: title for name, title in TITLES.items() if any((title, key) in curves for key in METHODS)}
+    for name, title in found.items():
         page.picture(f"figure2{PANELS[name]}.png", f"Accuracy against labels, {title}")
-        page.table([f"{title}: labeled", *map(_column, methods)], accuracy_cells(curves, title, methods))
+    header = ["labeled", *(method.title for method in METHODS.values())]
+    page.table(header, [row for title in found.values() for row in accuracy_cells(curves, title)])
 
 
-def accuracy_cells(curves: Curves, title: str, methods: list[str]) -> list[list[str]]:
-    """One row per share, one column per method."""
-    shares = curves[title, methods[0]]
-    return [[f"{share:.0%}", *(str(curves[title, key][share]) for key in methods)] for share in shares]
-
-
-def _column(key: str) -> str:
-    return METHODS[key].title + (" (beyond the paper)" if METHODS[key].beyond else "")
+def accuracy_cells(curves: Curves, title: str) -> list[list[str]]:
+    """One row per share of the page; one column per method."""
+    shares = list(next(curves[title, key] for key in METHODS if (title, key) in curves))
+    return [
+        [
+            f"{title}, {share:.0%}",
+            *(f"{curves[title, key][share].mean:.3f}" if (title, key) in curves else "–" for key in METHODS),
+        ]
+        for share in ([share for share in SHARES if share in shares] or shares)
+    ]
 
 
 def _growth(page: Page, measured: Measured, config: Config) -> None:
     page.heading("Figure 2F: time")
     page.text(
-        "Processor seconds on one thread: lifting, tree, blocks, optimum (σ learnt for VDT) and propagation "
-        "of 10 % labels; the exact methods' dense P and the same propagation. Real documents are random "
+        "Processor seconds on one thread: lifting, tree, blocks, optimum (σ learned for VDT) and propagation "
+        "of 10 % labels; for the exact methods the dense P and the same propagation. "
+        "Real documents are random "
         f"samples; those of Eq. (25) have 10 classes, {config.model_terms:,} terms and a mean length of "
-        f"{config.model_length:g}. The least time of {config.repeats} runs up to {config.repeat_up_to:,} "
-        f"documents, of one beyond; exponents by least squares from N = {config.fit_from:,} on."
+        f"{config.model_length:g}. Exponents by least squares from N = {config.fit_from:,} on."
     )
     page.picture("figure2f.png", "Seconds against documents")
     page.table(["documents", *(METHODS[key].title for key in METHODS if not METHODS[key].beyond)],
-               growth_cells(measured))  # fmt: skip
+               growth_cells(measured, config.fit_from))  # fmt: skip
 
 
-def growth_cells(measured: Measured) -> list[list[str]]:
-    """Seconds by size, and the fitted exponents in a last row of each kind of documents."""
+def growth_cells(measured: Measured, least: int) -> list[list[str]]:
+    """Seconds by size from ``least`` on, and the fitted exponents in a last row of each kind of documents."""
     keys = [key for key in METHODS if not METHODS[key].beyond]
     rows = []
     for data in (*TITLES.values(), MODEL):
         curves = [measured.times.get((data, key), {}) for key in keys]
-        for n in sorted(set().union(*curves)):
+        for n in sorted(n for n in set().union(*curves) if n >= least):
             cells = [f"{curve[n]:.2f}" if n in curve else "–" for curve in curves]
             rows.append([f"{data}, {n:,}", *cells])
         if any(curves):
             fits = [measured.fitted.get((data, key)) for key in keys]
-            rows.append([f"{data}, exponent", *("–" if fit is None else str(fit) for fit in fits)])
+            rows.append([f"{data}, exponent", *("–" if fit is None else f"{fit.value:.2f}" for fit in fits)])
     return rows
 
 
 def _sensitivity(page: Page, rows: list[Row], config: Config) -> None:
-    page.heading("What the open choices matter")
+    page.heading("Sensitivity to the open choices")
     page.text(
-        f"Accuracy at {config.sensitivity_share:.0%} labels, sets of up to {config.sensitivity_documents:,} "
-        f"documents, mean of {config.sensitivity_trials} trials and 95 % interval; everything else as above. "
-        "Under preprocessing, GID is smoothed by a hundredth of each term's mean and both bandwidths are "
-        "learnt, since weights change the scale."
+        f"Mean accuracy of {config.sensitivity_trials} trials at "
+        f"{config.sensitivity_share:.0%} labels, sets of up "
+        f"to {config.sensitivity_documents:,} documents (intervals: sensitivity.csv). Under preprocessing, "
+        "smoothing is automatic and both bandwidths are learned."
     )
     for choice in dict.fromkeys(row["choice"] for row in rows):
-        header, cells = sensitivity_cells([row for row in rows if row["choice"] == choice])
-        page.table([f"{choice}, method", *header], cells)
+        for header, cells in sensitivity_cells([row for row in rows if row["choice"] == choice]):
+            page.table([choice, *header], cells)
 
 
-def sensitivity_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
-    """Data sets as columns; a row for each method and value."""
-    data = list(dict.fromkeys(row["data"] for row in rows))
-    found: dict[tuple[str, object], dict[str, str]] = {}
+def sensitivity_cells(rows: list[Row]) -> list[tuple[list[str], list[list[str]]]]:
+    """Tables of methods tried at the same values: values as columns, a row per method and data."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
     for row in sorted(rows, key=lambda row: row["method"], reverse=True):
-        found.setdefault((row["method"], row["value"]), {})[row["data"]] = str(row["accuracy"])
-    cells = [
-        [f"{method}, {value}", *(by_data.get(name, "–") for name in data)]
-        for (method, value), by_data in found.items()
-    ]
-    return data, cells
+        found.setdefault((row["method"], row["data"]), {})[str(row["value"])] = f"{row['accuracy'].mean:.3f}"
+    alike: dict[tuple[str, ...], list[list[str]]] = {}
+    for (method, data), by_value in found.items():
+        alike.setdefault(tuple(by_value), []).append([f"{method}, {data}", *by_value.values()])
+    return [(list(values), cells) for values, cells in alike.items()]
 
 
 def _gib() -> float:

@@ -82,8 +82,8 @@ def predict(
 
 def walk_matrix(method: str, counts: CSR, config: Config, seed: list[int]) -> OperatorLike:
     """The matrix M of Eq. (29): an operator of one tree, or the dense P."""
-    if method == "ward":  # bvdt's defaults: GID, the Ward tree, automatic smoothing and bandwidth
-        return transition_matrix(counts, random_state=np.random.default_rng(seed), n_jobs=THREADS)
+    if method == "ward":  # with bvdt's defaults: the Ward tree, automatic smoothing and bandwidth
+        return transition_matrix(counts, "gid", random_state=np.random.default_rng(seed), n_jobs=THREADS)
     divergence, bandwidth = _setting(method, config)
     if method.startswith("exact"):
         return exact_matrix(counts, divergence, config.smoothing, bandwidth, seed)

@@ -1,8 +1,9 @@
-"""README: its examples run, its links lead somewhere, its head names the two commands a newcomer needs."""
+"""README: its examples print what it says, its links work, its table is that of the measurements."""
 
 from __future__ import annotations
 
 import csv
+import json
 import os
 import re
 import subprocess
@@ -21,7 +22,8 @@ COMMANDS = re.findall(r"```sh\n(.*?)```", TEXT, flags=re.DOTALL)
 @pytest.mark.parametrize("code", EXAMPLES)
 def test_example_runs(code, capsys):
     exec(code, {})
-    assert capsys.readouterr().out.strip()
+    shown = re.findall(r"^# prints: (.*)$", code, flags=re.MULTILINE)
+    assert capsys.readouterr().out.splitlines() == shown != []
 
 
 def write_documents(path: Path, n: int, rng: np.random.Generator, labeled: int) -> None:
@@ -92,36 +94,11 @@ def test_is_short():
     assert len(TEXT.splitlines()) < 120
 
 
-def _rows(text: str, width: int) -> list[list[str]]:
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"
-    ]
-    return [row for row in rows if len(row) == width]
+def test_the_table_is_that_of_the_measurements(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import readme_table
 
-
-def test_accuracies_are_those_measured():
-    with (ROOT / "benchmarks/measured/labels.csv").open(encoding="utf-8", newline="") as file:
-        measured = {(row["corpus"], row["percent"]): row for row in csv.DictReader(file)}
-    table = [row for row in _rows(TEXT, 4) if re.fullmatch(r"[\d.]+, [\d.]+", row[1])]
-    assert len(table) == 5
-    for corpus, *cells in table:
-        for share, cell in zip(("1", "10", "30"), cells, strict=True):
-            names = ("linear_svc", "naive_bayes", "blend")
-            svc, bayes, blend = (float(measured[corpus, share][name]) for name in names)
-            blended, rival = map(float, cell.split(", "))
-            assert (blended, rival) == (
-                pytest.approx(blend, abs=5.1e-4),
-                pytest.approx(max(svc, bayes), abs=5.1e-4),
-            )
-
-
-def test_timings_are_those_of_the_page_of_benchmarks():
-    page = (ROOT / "docs/benchmarks/README.md").read_text(encoding="utf-8")
-    numbers = [float(x) for x in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])", page.replace("\u202f", ""))]
-    rows = [row for row in _rows(TEXT, 6) if re.fullmatch(r"[\d.]+", row[2])]
-    assert len(rows) == 8
-    for row in rows:
-        for cell in row[2:]:
-            digits = len(cell.partition(".")[2])
-            half = 0.501 * 10.0**-digits
-            assert any(abs(number - float(cell)) <= half for number in numbers), (row, cell)
+    found = json.loads(readme_table.KEPT.read_text(encoding="utf-8"))
+    assert len(found["rows"]) == len(readme_table.DATA) * len(readme_table.LABELS)
+    written = TEXT.split(readme_table.BEGIN)[1].split(readme_table.END)[0]
+    assert written.strip() == readme_table.table(found)

@@ -174,7 +174,7 @@ def test_paired_differences_are_taken_within_trials() -> None:
     assert gap.mean == pytest.approx(0.1)
     assert gap.half == pytest.approx(0.0, abs=1e-12)  # though the trials differ by 0.4
     found = claims.beyond_intervals(both([0.6] * 4), {"BBC": {0.1: gap, 0.5: Mean(0.1, 0.2)}})
-    assert "above 0 by their own interval at 1." in found.numbers[1]
+    assert "paired differences above 0 at 1." in found.numbers[1]
 
 
 def test_every_class_has_a_label_and_something_is_left() -> None:
@@ -263,7 +263,7 @@ def test_claim_of_significance_allows_one_data_set() -> None:
     curves["BBC-Sport", "bvdt"] = curve([0.51, 0.51, 0.9, 0.9])
     found = claims.beyond_intervals(curves, {})
     assert found.verdict == claims.PART
-    assert found.numbers[0].startswith("BBC-Sport: apart at 2 of 4 shares; they meet at 1%, 10%, where")
+    assert found.numbers[0].startswith("BBC-Sport: apart at 2 of 4 shares (not at 1%, 10%), paired")
     assert claims.beyond_intervals(both([0.6] * 4, half=0.1), {}).verdict == claims.NOT
 
 
