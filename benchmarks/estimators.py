@@ -56,7 +56,7 @@ def digits() -> None:
         "gid, smoothing half the mean, near 5": {"smoothing": X.mean() / 2, "n_neighbors": 5},
     }
     for name, options in settings.items():
-        rows[name] = bvdt.LabelPropagation(name.split(",")[0], **options)
+        rows[name] = bvdt.LabelPropagation(name.split(",")[0], **({"blend": None} | options))
     for name, model in rows.items():
         scores = transductive(model, X, y, labels)
         print(f"| {name} | {np.mean(scores):.4f} | {np.std(scores):.4f} |", flush=True)
@@ -69,7 +69,7 @@ def new() -> None:
         for seed in SEEDS:
             known, unknown = np.split(np.random.default_rng(seed).permutation(len(y)), [1257])
             few = few_labels(y[known], 5, seed)
-            model = bvdt.LabelPropagation(divergence, random_state=seed).fit(X[known], few)
+            model = bvdt.LabelPropagation(divergence, blend=None, random_state=seed).fit(X[known], few)
             inside.append((model.transduction_ == y[known])[few == -1].mean())
             outside.append(model.score(X[unknown], y[unknown]))
         print(f"| {divergence} | {np.mean(inside):.4f} | {np.mean(outside):.4f} |", flush=True)
@@ -98,7 +98,7 @@ def imdb() -> None:
     rng = np.random.default_rng(0)
     few, other = (np.where(rng.random(len(y)) < 0.1, y, -1) for _ in range(2))
     start = time.perf_counter()
-    model = bvdt.LabelPropagation(random_state=0).fit(X, few)
+    model = bvdt.LabelPropagation(blend=None, random_state=0).fit(X, few)
     first = time.perf_counter() - start
     accuracy = (model.transduction_ == y)[few == -1].mean()
     start = time.perf_counter()

@@ -148,7 +148,7 @@ def _accuracy(op: Any, y: Any, seed: int) -> float:
     few = np.full(len(y), -1)
     kept = np.random.default_rng(seed).choice(len(y), max(len(y) * 3 // 100, 50), replace=False)
     few[kept] = y[kept]
-    model = bvdt.LabelPropagation().fit(None, few, operator=op)
+    model = bvdt.LabelPropagation(blend=None).fit(None, few, operator=op)
     return float((model.transduction_ == y)[few < 0].mean())
 
 

@@ -41,7 +41,7 @@ def stages(X: Any, threads: int, tree_alone: bool) -> dict[str, float]:
     V = rng(0).random((len(X), 20))
     labels = np.full(len(X), -1)
     labels[::100] = np.arange(len(labels[::100])) % 10
-    spread = bvdt.LabelPropagation("squared_euclidean", n_jobs=threads)
+    spread = bvdt.LabelPropagation("squared_euclidean", blend=None, n_jobs=threads)
     return trees | {
         "search": best(lambda: neighbor_graph(lifted, 15, rng(0), threads), 1),
         "product of the tree": best(lambda: tree @ V),

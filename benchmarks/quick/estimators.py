@@ -19,7 +19,7 @@ class Estimators:
         self.few = np.where(np.arange(len(self.X)) % 100 == 0, self.X[:, 0] > 0, -1)
 
     def time_label_propagation(self) -> None:
-        bvdt.LabelPropagation("squared_euclidean", random_state=0).fit(self.X, self.few)
+        bvdt.LabelPropagation(blend=None, random_state=0).fit(self.X, self.few)
 
     def time_spectral_embedding(self) -> None:
         bvdt.SpectralEmbedding(5, divergence="squared_euclidean", random_state=0).fit(self.X[:10_000])

@@ -46,14 +46,14 @@ def dense_spreading(data: Data) -> np.ndarray:
 
 
 def dense_forest(data: Data, divergence: str = "squared_euclidean") -> np.ndarray:
-    """``bvdt.LabelPropagation`` at its defaults: one tree and the 10 nearest kept, α = 0.9, class masses."""
-    model = bvdt.LabelPropagation(divergence, random_state=SEED, n_jobs=THREADS)
+    """``bvdt.LabelPropagation``, its walk alone: one tree and the 10 nearest kept, α = 0.9."""
+    model = bvdt.LabelPropagation(divergence, n_neighbors=10, blend=None, random_state=SEED, n_jobs=THREADS)
     return np.asarray(model.fit(data.X, data.labels).transduction_)
 
 
 def dense_near_15(data: Data) -> np.ndarray:
     """The same with the 15 nearest kept."""
-    model = bvdt.LabelPropagation("squared_euclidean", n_neighbors=15, random_state=SEED, n_jobs=THREADS)
+    model = bvdt.LabelPropagation("squared_euclidean", blend=None, random_state=SEED, n_jobs=THREADS)
     return np.asarray(model.fit(data.X, data.labels).transduction_)
 
 
@@ -83,8 +83,8 @@ def embed_one_tree(data: Data) -> np.ndarray:  # (N, 10)
 
 
 def embed_near(data: Data) -> np.ndarray:  # (N, 10)
-    """``bvdt.SpectralEmbedding(10)`` at its defaults: one tree and the 10 nearest kept."""
-    return _embed(data)
+    """``bvdt.SpectralEmbedding(10)`` of one tree and the 10 nearest kept, as many as its rivals have."""
+    return _embed(data, n_neighbors=10)
 
 
 def _embed(data: Data, **options: int) -> np.ndarray:

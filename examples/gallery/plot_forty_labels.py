@@ -21,7 +21,7 @@ for labeling in range(20):
     for k, n in enumerate(numbers):
         few = np.full(2000, -1)
         few[order[:n]] = corpus.labels[order[:n]]
-        model = bvdt.LabelPropagation("gid").fit(y=few, operator=op)
+        model = bvdt.LabelPropagation("gid", blend=None).fit(y=few, operator=op)
         accuracy[labeling, k] = (model.transduction_ == corpus.labels)[order[n:]].mean()
 
 plt.figure(figsize=(6, 3.5))
