@@ -31,7 +31,7 @@ NAMED = [
     ("docs/command-line.md", f"| cosine | {defaults.TEXT_TREES} |"),
     ("docs/guides/accuracy.md", f"estimators have {defaults.N_NEIGHBORS}, `bvdt.transition_matrix` none"),
     ("docs/guides/accuracy.md", f"data: {defaults.TEXT_TREES} |"),
-    ("docs/guides/accuracy.md", "spreads over five points" if bandwidth.NEIGHBORS == 5.0 else "not five"),
+    ("docs/guides/accuracy.md", "a perplexity of five points" if bandwidth.NEIGHBORS == 5.0 else "not five"),
     ("docs/guides/texts.md", f"the {defaults.N_NEIGHBORS} nearest documents"),
     ("docs/guides/new-points.md", f"their {label_propagation.NEIGHBORS} nearest fitted points"),
     ("docs/guides/maps.md", f"({defaults.N_NEIGHBORS} by default"),
@@ -42,7 +42,7 @@ NAMED = [
     ("docs/report.md", f"up to {spaced(points.MAX_POINTS)} points"),
     ("docs/scale.md", f"draws {spaced(survey.SAMPLE)} rows"),
     ("docs/scale.md", f"at most {spaced(sizing._REGIONS)} regions"),
-    ("docs/scale.md", f"at most {spaced(sizing._SHARD_POINTS)} points"),
+    ("docs/scale.md", f"about {spaced(sizing._SHARD_POINTS)} points"),
 ]
 
 

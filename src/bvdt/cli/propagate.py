@@ -38,7 +38,7 @@ Examples:
   bvdt propagate new.csv --model topics.bvdt -o new-out.csv
 """
 
-PRIORS = {"auto": "auto", "walk": None, "linear": "linear", "naive-bayes": "naive_bayes"}
+BLENDS = {"auto": "auto", "walk": None, "linear": "linear", "naive-bayes": "naive_bayes"}
 
 Labels = Annotated[
     str | None, o.option("--labels", "-l", help="Column with blanks, or a file.", metavar="COLUMN_OR_FILE")
@@ -66,13 +66,13 @@ Hidden = Annotated[
         parser=o.parse_share,
     ),
 ]
-Prior = Annotated[
+BlendWith = Annotated[
     str | None,
     o.option(
         "--blend",
         help="auto (default), walk, linear, naive-bayes.",
         metavar="NAME",
-        parser=o.one_of(*PRIORS),
+        parser=o.one_of(*BLENDS),
     ),
 ]
 Alpha = Annotated[
@@ -127,7 +127,7 @@ def propagate(
     suggest: Suggest = None,
     explain: Explain = None,
     holdout: Hidden = None,
-    blend: Prior = None,
+    blend: BlendWith = None,
     alpha: Alpha = None,
     dask: Dask = None,
     divergence: o.Divergence = None,
@@ -149,7 +149,7 @@ def propagate(
     source = Source(input, text, id, labels, missing, encoding, stop_words, model, keep_columns)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs)
-    more = suggest or 0, explain or 0, holdout, alpha, PRIORS[blend or "auto"], settings
+    more = suggest or 0, explain or 0, holdout, alpha, BLENDS[blend or "auto"], settings
     task = Task(output, escape_formulas, report, save, *more)
     session.result["command"] = "propagate"
     if dask is not None:

@@ -38,10 +38,10 @@ class LabelPropagation:
 
     Parameters
     ----------
-    divergence, bandwidth, smoothing, near, shard_points, random_state
+    divergence, bandwidth, smoothing, n_neighbors, shard_points, random_state
     client, memory_limit, folder, n_jobs, retries, progress
         Those of ``bvdt.dask.transition_matrix``.
-    alpha, n_iter, tol, class_balance
+    alpha, max_iter, tol, class_balance
         Those of ``bvdt.LabelPropagation``.
     method : "spread" or "walk", default="spread"
         "walk": M is the transition matrix. "spread": M is its symmetrised form.

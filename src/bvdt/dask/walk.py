@@ -121,7 +121,7 @@ def transition_matrix(
     ----------
     X : Dask array (N, d) of dense or CSR parts, Dask DataFrame of numbers, or an array, which may be mapped
         from a file.
-    divergence, bandwidth, smoothing, near : those of ``bvdt.transition_matrix``.
+    divergence, bandwidth, smoothing, n_neighbors : those of ``bvdt.transition_matrix``.
     shard_points : points that are kept and worked on in one place; None: 500 000, or 60 000 for sparse data,
         fewer of many columns, and about eight shards at least from 32 768 points on.
     random_state : the same seed gives the same bytes for any number of workers and any cut of X into parts.

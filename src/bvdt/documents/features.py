@@ -86,7 +86,7 @@ class Features:
         return self._scaled(self._aligned(documents), documents)
 
     def unknown_share(self, documents: Documents) -> float:
-        """Share of the texts' words that the fit did not know; 0 where documents are no texts."""
+        """Out-of-vocabulary rate: share of the texts' words that the fit did not know; 0 without texts."""
         if self.kind != "text" or self.names is None or documents.texts is None:
             return 0.0
         analyze, known = self.text.vectorizer(self.names).build_analyzer(), frozenset(self.names)

@@ -80,7 +80,7 @@ def _features(model: LabelPropagation, X: PointsLike) -> tuple[Points, Lifting |
             raise ValueError("X needs finite values with a blend; it has others")
         return X, None
     if not isinstance(model.blend, str) and not hasattr(model.blend, "fit"):
-        return None, None  # an array brings no need of features
+        return None, None  # class probabilities need no features
     lifted = getattr(model.operator_, "lifted", None)
     if lifted is None:
         raise ValueError(

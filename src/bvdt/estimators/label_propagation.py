@@ -49,7 +49,7 @@ from ._stacking import as_words, knows_features, labeler_for
 from ._updating import update_fitted
 
 if TYPE_CHECKING:
-    from ..stacking.outside import Prior
+    from ..stacking.outside import BlendSpec
 
 # Fitted points that a new point's classes are the mean of; 15 instead of 1: up to 7.5 points more.
 NEIGHBORS = 15
@@ -69,7 +69,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         Share that a point takes from the others at each step, 0 to 1; the paper uses 0.01. "auto": chosen
         among 0.5 to 0.999 on hidden labels, each hidden once (``bvdt.walks.choose_alpha``).
     max_iter : int, default=300
-        Most products.
+        Maximum number of matrix products.
     tol : float, default=1e-4
         Stop once no class changes by more than this share of its sum.
     method : "spread", "walk", "poisson" or "poisson_mbo", default="spread"
@@ -162,7 +162,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         class_mass_normalization: bool = False,
         class_balance: bool = True,
         clamp: bool = False,
-        blend: Prior | None = BLEND,
+        blend: BlendSpec | None = BLEND,
     ) -> None:
         super().__init__(
             divergence,

@@ -10,7 +10,7 @@ from .._support.sparse import OperatorLike, PointsLike
 from ..walks.layout import map_coordinates, placed_among
 from ._base import WalkEstimator
 
-_NEAREST = 15  # fitted points between which a new one is placed
+_NEAREST = 15  # nearest fitted points that place a new one
 
 
 class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # type: ignore[misc]
@@ -70,7 +70,7 @@ class Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WalkEstimator):  # 
         return self.fit(X, neighbors=neighbors).embedding_
 
     def transform(self, X: PointsLike) -> Float:  # (n_new, 2)
-        """Places of new points: near their 15 nearest fitted points; those keep theirs, as do equal ones."""
+        """Coordinates of new points beside their nearest fitted points; equal points share theirs."""
         index, weight = self._nearest(X, _NEAREST)
         places = placed_among(self.embedding_, index, weight, self.n_jobs)
         equal = weight.max(axis=1) == 1.0  # all of the weight at an equal point

@@ -35,7 +35,7 @@ class SuspectedError:
 
 
 def expectation(model: LabelPropagation) -> Expectation | None:
-    """Of a LabelPropagation fitted with a blend; None from too few labels."""
+    """Expected accuracy with its 95 % interval; None from fewer than 20 labels or without a blend."""
     found = None if _blended(model) is None else model.expected_accuracy()
     if found is None:
         return None

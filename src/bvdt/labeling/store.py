@@ -235,7 +235,7 @@ class Store:
         return [Decision(*row) for row in self._read(CURRENT)]
 
     def current_of(self, documents: Sequence[str]) -> list[Decision]:
-        """The decisions that hold for some documents."""
+        """The current decision of each of these documents."""
         found: list[Decision] = []
         for first in range(0, len(documents), _AT_ONCE):
             some = documents[first : first + _AT_ONCE]

@@ -37,7 +37,7 @@ def _is_finite(values: Float) -> bool:
 
 
 def check_readable(X: PointsLike) -> None:
-    """Refuses what another library would read wrongly: masked values, a sparse structure with holes."""
+    """Refuses what another library would read wrongly: masked values, invalid index arrays."""
     if is_sparse(X):
         _check_structure(X)
     elif np.ma.is_masked(X):

@@ -294,7 +294,7 @@ def candidates_needed(index: InvertedLists, truth: GroundTruth) -> Index:  # (m,
 
 
 def _shared(assigned: Int, together: int = 12) -> Int:  # (m,) -> (m,)
-    """One list for several queries of lists side by side: they are compared with all points together."""
+    """One list for each run of 12 queries from adjacent lists, so that they are compared in one tile."""
     order, out = np.argsort(assigned, kind="stable"), np.empty_like(assigned)
     for first in range(0, len(order), together):
         some = order[first : first + together]

@@ -17,6 +17,7 @@ from ..lifting import Lifted
 from ..neighbors import exact_lists
 from ..tree import with_points_beside
 from .forest import ForestOperator
+from .learning import with_learned_bandwidth
 from .near_field import NearField
 from .single_tree import TransitionOperator
 from .walk import WalkOperator
@@ -33,14 +34,19 @@ def add_points(op: WalkOperator, X_new: Any, bandwidth: float | str | None = Non
     lifted = op.lifted.joined(X_new)
     near_field = None if op.near_field is None else op.near_field.joined(lifted)
     hosts = _hosts(lifted, op.shape[0], near_field)
-    beta = op.bandwidth if bandwidth is None else bandwidth
+    plain = not isinstance(op, ForestOperator) and op.members[0].partition.is_coarsest
+    learn = bandwidth == "learn" and not plain  # of all that the operator has, once that is there
+    beta = op.bandwidth if bandwidth is None or learn else bandwidth
     members: list[TransitionOperator] = []
     for member in op.members:
         members.append(_grown(member, lifted, hosts, beta))
         beta = members[0].bandwidth
-    if not isinstance(op, ForestOperator):
-        return members[0]
-    return ForestOperator(members, weights=op.weighting, near_field=near_field, seed=op.seed, kind=op.kind)
+    grown: WalkOperator = members[0]
+    if isinstance(op, ForestOperator):
+        grown = ForestOperator(
+            members, weights=op.weighting, near_field=near_field, seed=op.seed, kind=op.kind
+        )
+    return with_learned_bandwidth(grown) if learn else grown
 
 
 def _hosts(lifted: Lifted, n_old: int, near_field: NearField | None) -> tuple[Index, Float]:  # (n,) ×2

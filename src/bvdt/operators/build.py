@@ -72,7 +72,7 @@ def transition_matrix(
     X : (N, d) array, scipy.sparse matrix or array, or DataFrame of numbers, N ≥ 2. None: ``neighbors``
         alone.
     divergence : a name of ``bvdt.divergences.get`` or an instance.
-    bandwidth : a number > 0; "auto" (rows with about 5 effective neighbors); "learn" (maximizes the bound).
+    bandwidth : a number > 0; "auto" (rows of a perplexity of about 5); "learn" (maximizes the bound).
     smoothing : e of x' = x + e, see ``bvdt.lifting.lift``.
     tree : "ward", "anchor" (the paper's), or a ``bvdt.Tree`` over the rows of X.
     n_blocks : number of blocks over all trees; None for the coarsest partition, 2(N − 1) per tree.

@@ -4,7 +4,7 @@
 
 with T_i the row of the tree or forest. β_i = d_ik/3, a third of the divergence of the k-th center, is the
 row's own bandwidth: weights fall by at most e³ over the list, whatever the units and wherever the point lies,
-as in a nearest-neighbor graph. λ_i = 0.95, or 0 for a point without a neighbor: docs/choices.md.
+as in a nearest-neighbor graph. λ_i = 0.95, or 0 for a point without a neighbor: docs/decisions.md, 16.
 λ_i and β_i do not follow the walk's bandwidth: softmax weights at a narrow one label worse.
 The centers are found by :mod:`bvdt.neighbors`.
 """

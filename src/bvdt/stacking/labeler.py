@@ -62,7 +62,7 @@ from .subwords import SubwordTable
 
 if TYPE_CHECKING:
     from ..operators import SymmetrizedOperator
-    from ..stacking.outside import Prior
+    from ..stacking.outside import BlendSpec
 
 SHARES = (
     0.6,
@@ -169,7 +169,7 @@ class Labeler:
         self,
         op: Operator,
         X: Points,
-        blend: Prior = "auto",
+        blend: BlendSpec = "auto",
         *,
         alpha: float | str = ALPHA,
         n_jobs: int | None = None,

@@ -22,7 +22,7 @@ LEAST = 1e-4  # probability before its logarithm: no expert is surer than that
 
 
 Classifier: TypeAlias = "ClassifierMixin"  # scikit-learn has no types
-Prior: TypeAlias = "str | Classifier | ArrayLike"  # as ``Labeler`` takes it
+BlendSpec: TypeAlias = "str | Classifier | ArrayLike"  # as ``Labeler`` takes it
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ _EAGER = 0.002
 
 @dataclass(frozen=True, eq=False)
 class HiddenLabels:
-    """Labels, and scores of their points that come from other labels."""
+    """Labeled points with out-of-fold scores."""
 
     codes: Index  # (n,)
     scores: Float  # (n, k)

@@ -134,7 +134,7 @@ def _far_shares(op: RealOperator) -> Float:  # (n_trees,)
 def _linked_in_tree(
     member: TransitionOperator, share: float, kept: NDArray[np.bool_] | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:  # (n,) ×2
-    """Pairs of points, one and the other, that connect whatever the tree's blocks link."""
+    """Edges (i, j) with the same connected components as the graph of the tree's coupled blocks."""
     tree, rows, cols = member.tree, member.partition.rows, member.partition.cols
     size = tree.size if kept is None else tree.counts(kept)
     coupling = 0.5 * share * member.block_values * np.sqrt(size[rows].astype(float) * size[cols])

@@ -36,7 +36,7 @@ def session_labels(path: Path) -> tuple[dict[str, str], dict[str, str | None]]:
 def refuse_other_texts(
     session: Path, decided: dict[str, str | None], documents: Path, ids: list[str], texts: list[str] | None
 ) -> None:
-    """ValueError where ids are row numbers and a row has another text than the one that was decided on."""
+    """Raise ValueError if ids are row numbers and a row's text differs from the one labeled."""
     if texts is None or ids != [str(number) for number in range(1, len(ids) + 1)]:
         return
     for name, text in decided.items():
