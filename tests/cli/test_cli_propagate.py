@@ -466,3 +466,14 @@ def test_distances_and_graphs_that_are_read_as_points_are_told(tmp_path, suffix)
     assert "rows are taken as points; graphs are for Python" in result.stderr
     result, _ = propagate(tmp_path, docs_matrix(tmp_path, suffix), labels_csv(tmp_path))
     assert "graphs" not in result.stderr
+
+
+def test_method_and_blocks_reach_the_walk(tmp_path):
+    docs, model = docs_csv(tmp_path), tmp_path / "m.bvdt"
+    propagate(tmp_path, docs, "topic", "--method", "poisson", "--blocks", 600, "--trees", 1, "--save", model)
+    found = load_model(model).propagation
+    assert (found.method, found.blend, found.operator_.n_blocks) == ("poisson", None, 600)
+    command = ["propagate", docs, "--labels", "topic", "-o", tmp_path / "out.csv"]
+    refused = run(*command, "--method", "walk", "--blend", "linear")
+    assert refused.exit_code == 2
+    assert "--method walk is for the walk alone; leave out --blend linear, or --method" in refused.output

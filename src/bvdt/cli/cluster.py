@@ -72,6 +72,7 @@ def cluster(
     bandwidth: o.Bandwidth = None,
     n_neighbors: o.Near = None,
     trees: o.Trees = None,
+    blocks: o.Blocks = None,
     scale: o.Scale = None,
     ngrams: o.Ngrams = None,
     chars: o.Chars = False,
@@ -86,7 +87,7 @@ def cluster(
     session = Session(quiet=quiet, json=json)
     source = Source(input, text, id, labels, None, encoding, stop_words)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
-    settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs)
+    settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs, blocks)
     session.result["command"] = "cluster"
     check_hierarchy(hierarchy, dendrogram)
     known = isinstance(clusters, int)

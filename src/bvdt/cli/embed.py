@@ -58,6 +58,7 @@ def embed(
     bandwidth: o.Bandwidth = None,
     n_neighbors: o.Near = None,
     trees: o.Trees = None,
+    blocks: o.Blocks = None,
     scale: o.Scale = None,
     ngrams: o.Ngrams = None,
     chars: o.Chars = False,
@@ -72,7 +73,7 @@ def embed(
     session = Session(quiet=quiet, json=json)
     source = Source(input, text, id, labels, None, encoding, stop_words)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
-    settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs)
+    settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs, blocks)
     session.result["command"] = "embed"
     purpose = f" for {components} coordinates"
     documents = read_for(session, source, [output, plot], plot, components + 1, purpose)

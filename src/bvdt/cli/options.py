@@ -148,6 +148,9 @@ Bandwidth = Annotated[
 ]
 Near = Annotated[int | None, count("--neighbors", help="Nearest points kept exactly.", low=0, metavar="K")]
 Trees = Annotated[int | None, count("--trees", help="Trees averaged.", low=1, metavar="T")]
+Blocks = Annotated[
+    int | None, count("--blocks", help="Of the matrix; default: the fewest.", low=2, rich_help_panel=RARE)
+]
 Scale = Annotated[
     str | None,
     option("--scale", help="auto, tfidf, standard or none.", metavar="HOW", parser=one_of(*SCALES)),
@@ -199,10 +202,11 @@ def walk_settings(
     text: TextSettings,
     seed: int,
     jobs: int | None,
+    blocks: int | None = None,
 ) -> WalkSettings:
     """From the command line's options."""
     return WalkSettings(
-        divergence, bandwidth or "auto", n_neighbors, trees, scale or "auto", text, seed, jobs
+        divergence, bandwidth or "auto", n_neighbors, trees, scale or "auto", text, seed, jobs, blocks
     )
 
 

@@ -14,6 +14,7 @@ from .._support.sparse import Points
 from ..documents.labels import encode
 from ..documents.predictions import Labeling, ReasonTexts, kept_columns
 from ..documents.settings import WalkSettings, propagation
+from ..walks import METHODS
 from . import options as o
 from .guard import after_writing
 from .reading import Source, note_empty, read, walk
@@ -75,6 +76,16 @@ BlendWith = Annotated[
         parser=o.one_of(*BLENDS),
     ),
 ]
+Method = Annotated[
+    str | None,
+    o.option(
+        "--method",
+        help="spread (default), walk, poisson, poisson_mbo.",
+        metavar="NAME",
+        parser=o.one_of(*METHODS),
+        rich_help_panel=o.RARE,
+    ),
+]
 Alpha = Annotated[
     o.Parsed,
     o.option("--alpha", help="Share taken from neighbors, 0-1, auto.", metavar="A", parser=o.parse_alpha),
@@ -108,6 +119,7 @@ class Task:
     holdout: float | None
     alpha: float | str | None
     blend: str | None
+    method: str
     settings: WalkSettings
 
 
@@ -128,12 +140,14 @@ def propagate(
     explain: Explain = None,
     holdout: Hidden = None,
     blend: BlendWith = None,
+    method: Method = None,
     alpha: Alpha = None,
     dask: Dask = None,
     divergence: o.Divergence = None,
     bandwidth: o.Bandwidth = None,
     n_neighbors: o.Near = None,
     trees: o.Trees = None,
+    blocks: o.Blocks = None,
     scale: o.Scale = None,
     ngrams: o.Ngrams = None,
     chars: o.Chars = False,
@@ -148,8 +162,11 @@ def propagate(
     session = Session(quiet=quiet, json=json)
     source = Source(input, text, id, labels, missing, encoding, stop_words, model, keep_columns)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
-    settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs)
-    more = suggest or 0, explain or 0, holdout, alpha, BLENDS[blend or "auto"], settings
+    settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs, blocks)
+    if method not in (None, "spread") and blend not in (None, "walk"):
+        raise ValueError(f"--method {method} is for the walk alone; leave out --blend {blend}, or --method")
+    labeled_by = BLENDS[blend or "auto"], method or "spread"
+    more = suggest or 0, explain or 0, holdout, alpha, *labeled_by, settings
     task = Task(output, escape_formulas, report, save, *more)
     session.result["command"] = "propagate"
     if dask is not None:
@@ -160,7 +177,7 @@ def propagate(
             "--keep-columns": keep_columns,
         }
         made |= {"--save": save, "--model": model, "--suggest": suggest, "--holdout": holdout}
-        made |= {"--blend": blend, "--trees": trees, "--scale": scale, "--ngrams": ngrams}
+        made |= {"--blend": blend, "--trees": trees, "--blocks": blocks, "--scale": scale, "--ngrams": ngrams}
         made |= {"--chars": chars, "--min-df": min_df, "--stop-words": stop_words, "--jobs": jobs}
         _refuse(made, "--dask labels a table of numbers by the walk alone", "--dask")
         from .on_dask import label_on_dask
@@ -170,19 +187,20 @@ def propagate(
             "alpha": alpha,
             "bandwidth": bandwidth,
             "n_neighbors": n_neighbors,
+            "method": method,
         }
         label_on_dask(session, input, output, labels, missing, id, dask, seed, chosen)
     elif model is None:
         _label(session, source, task)
     else:
-        made = {"--suggest": suggest, "--blend": blend, "--explain": explain}
+        made = {"--suggest": suggest, "--blend": blend, "--method": method, "--explain": explain}
         made |= {
             "--alpha": alpha,
             "--divergence": divergence,
             "--bandwidth": bandwidth,
             "--neighbors": n_neighbors,
         }
-        made |= {"--trees": trees, "--scale": scale, "--ngrams": ngrams, "--chars": chars}
+        made |= {"--trees": trees, "--blocks": blocks, "--scale": scale, "--ngrams": ngrams, "--chars": chars}
         made |= {"--min-df": min_df, "--stop-words": stop_words}
         if labels is None:
             made |= {"--save": save, "--holdout": holdout, "--unlabeled": missing}
@@ -220,7 +238,7 @@ def _label(session: Session, source: Source, task: Task) -> None:
     classes, codes = _classes(session, source, documents)
     features, X, operator = walk(session, documents, task.settings)
     with session.stage("propagate"):
-        fitted = propagation(features, task.settings, task.alpha, task.blend)
+        fitted = propagation(features, task.settings, task.alpha, task.blend, task.method)
         fitted.fit(X, codes, operator=operator, terms=features.terms)
     _say_blend(session, fitted)
     measured = _measure(session, fitted, classes, codes, task)

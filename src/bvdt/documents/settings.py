@@ -28,6 +28,7 @@ class WalkSettings:
     text: TextSettings = field(default_factory=TextSettings)
     seed: int = 0
     jobs: int | None = None
+    blocks: int | None = None
 
     def parameters(self, features: Features) -> dict[str, Any]:
         """Of ``bvdt.LabelPropagation`` or another estimator; texts and counts take ``text_pipeline``'s."""
@@ -36,7 +37,12 @@ class WalkSettings:
             "n_neighbors": N_NEIGHBORS,
             "n_trees": TEXT_TREES if features.kind in ("text", "counts") else N_TREES,
         }
-        given = {"divergence": self.divergence, "n_neighbors": self.n_neighbors, "n_trees": self.trees}
+        given = {
+            "divergence": self.divergence,
+            "n_neighbors": self.n_neighbors,
+            "n_trees": self.trees,
+            "n_blocks": self.blocks,
+        }
         chosen |= {name: value for name, value in given.items() if value is not None}
         chosen["divergence"] = _divergence(chosen["divergence"])
         running = {"random_state": self.seed, "n_jobs": self.jobs}
@@ -57,7 +63,11 @@ def build_walk(X: Points, parameters: dict[str, Any], progress: Progress = False
 
 
 def propagation(
-    features: Features, settings: WalkSettings, alpha: float | str | None = None, blend: str | None = BLEND
+    features: Features,
+    settings: WalkSettings,
+    alpha: float | str | None = None,
+    blend: str | None = BLEND,
+    method: str = "spread",
 ) -> LabelPropagation:
     """A LabelPropagation, not fitted, for documents of that kind; ``blend`` None is the walk alone.
 
@@ -68,7 +78,7 @@ def propagation(
     return LabelPropagation(
         **settings.parameters(features),
         alpha=ALPHA if alpha is None else alpha,
-        method="spread",
+        method=method,
         class_mass_normalization=False,
         blend=blend,
     )

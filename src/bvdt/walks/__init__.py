@@ -19,11 +19,12 @@ from .class_scores import (
 from .contributions import label_contributions, largest_contributions
 from .inputs import as_square, looks_like_graph, symmetrized, warn_of_distances
 from .pagerank import pagerank, stationary_distribution
-from .propagation import label_scores, propagate_labels
+from .propagation import METHODS, label_scores, propagate_labels
 from .solving import solve_singular, solve_spread
 from .suggesting import suggest_points
 
 __all__ = [
+    "METHODS",
     "HiddenLabels",
     "as_square",
     "balance_divisor",
