@@ -91,6 +91,11 @@ def estimators() -> None:
     assert pipeline.predict(["goal of the team"]).tolist() == ["sport"]
 
 
+def beyond_one_memory() -> None:
+    model = bvdt.dask.LabelPropagation(memory_limit="1GiB", random_state=0).fit(X, few)
+    assert (model.transduction_.compute(scheduler="synchronous") == y)[60:].mean() > 0.8
+
+
 def data_and_report() -> None:
     corpus = bvdt.datasets.make_documents(100, n_classes=2, random_state=0)
     page = bvdt.report.render_report(bvdt.report.Report("smoke", ["one."], ids=list(map(str, corpus.labels))))
@@ -192,7 +197,8 @@ def browser_page() -> None:
 
 
 PARTS: tuple[Callable[[], None], ...] = (
-    imported, walks, divergences, estimators, data_and_report, nothing_is_left_out, commands, browser_page,
+    imported, walks, divergences, estimators, beyond_one_memory, data_and_report, nothing_is_left_out,
+    commands, browser_page,
 )  # fmt: skip
 
 if __name__ == "__main__":
