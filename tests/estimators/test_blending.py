@@ -224,3 +224,11 @@ def test_an_updated_or_stored_blend_gives_its_reasons(counted, tmp_path):
         np.testing.assert_allclose(stored.parts[name], part, atol=1e-5)
     model.update(X[:3])
     np.testing.assert_allclose(sum(model.reasons().parts.values()), np.ones(403))
+
+
+def test_without_memory_the_walk_labels_alone(counted, monkeypatch):
+    X, _, op, few = counted
+    monkeypatch.setattr(bvdt._support.memory, "available_bytes", lambda: 1e5)
+    with pytest.warns(UserWarning, match=r'blend="auto" needs 0 GiB for 400 points and 3 classes; .* alone'):
+        model = with_blend("auto").fit(X, few, operator=op)
+    assert_array_equal(model.transduction_, with_blend(None).fit(X, few, operator=op).transduction_)

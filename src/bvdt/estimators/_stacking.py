@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from typing import TYPE_CHECKING, cast
@@ -10,13 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from .._support import memory
 from .._support.sparse import CSR, Operator, Points, PointsLike, is_sparse
 from ..stacking import Labeler, rows_of_lifted
+from ..stacking.folds import N_FOLDS
 from ._base import checked
 
 if TYPE_CHECKING:
     from ..lifting import Lifting
     from .label_propagation import LabelPropagation
+
+_ARRAYS = 12  # of every fold's scores in single precision, that a blend holds at the most
 
 
 def labeler_for(
@@ -51,6 +56,21 @@ def labeler_for(
 def knows_features(operator: Operator, X: PointsLike | None) -> bool:
     """Whether linear experts find the points' features in X or in the operator."""
     return X is not None or getattr(getattr(operator, "lifted", None), "lifting", None) is not None
+
+
+def has_memory_to_blend(operator: Operator, n_classes: int) -> bool:
+    """Whether the folds' scores fit into memory; warns where they do not."""
+    n_points = int(operator.shape[0])
+    needed, available = 4.0 * _ARRAYS * (N_FOLDS + 1) * n_points * n_classes, memory.available_bytes()
+    if needed > available:
+        warnings.warn(
+            f'blend="auto" needs {needed / memory.GIB:.0f} GiB for {n_points} points and {n_classes} '
+            f"classes; {available / memory.GIB:.0f} GiB are available, so the walk labels alone, as with "
+            "blend=None",
+            UserWarning,
+            stacklevel=5,
+        )
+    return needed <= available
 
 
 def as_words(terms: Iterable[object] | Callable[[], Iterable[object]] | None) -> tuple[str, ...] | None:

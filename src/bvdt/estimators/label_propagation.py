@@ -45,7 +45,7 @@ from ..walks.folds import label_folds
 from ._base import WalkEstimator, checked
 from ._explaining import explain_fitted, explain_one
 from ._labels import checked_weights, encode_labels, label_columns, one_hot
-from ._stacking import as_words, knows_features, labeler_for
+from ._stacking import as_words, has_memory_to_blend, knows_features, labeler_for
 from ._updating import update_fitted
 
 if TYPE_CHECKING:
@@ -88,12 +88,13 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     blend : None, "auto", "linear", "naive_bayes", classifier or array, default="auto"
         What the walk is stacked with; labels hidden in turn decide the weights (theory: Blending experts).
         None: the walk alone. "auto": a linear model, naive Bayes on sparse features ≥ 0, and students of
-        their blend; the walk alone where it has no features (a graph), and for another ``method``, ``clamp``
-        or ``class_mass_normalization``. "linear", "naive_bayes", or a scikit-learn classifier with
-        predict_proba or decision_function, which is refitted per fold: that one expert. An array (n_points,
-        n_classes): class probabilities known beforehand, not from these labels. Blended probabilities are
-        calibrated, the walk is that of method "spread", and ``max_iter``, ``tol``, ``clamp``,
-        ``class_balance`` and ``class_mass_normalization`` have no effect.
+        their blend; the walk alone where it has no features (a graph), for another ``method``, ``clamp``
+        or ``class_mass_normalization``, and with a warning where memory does not suffice. "linear",
+        "naive_bayes", or a scikit-learn classifier with predict_proba or decision_function, which is
+        refitted per fold: that one expert. An array (n_points, n_classes): class probabilities known
+        beforehand, not from these labels. Blended probabilities are calibrated, the walk is that of
+        method "spread", and ``max_iter``, ``tol``, ``clamp``, ``class_balance`` and
+        ``class_mass_normalization`` have no effect.
 
     Attributes
     ----------
@@ -285,7 +286,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         self._blended, self._new_points = None, None
         if hasattr(self, "blend_"):
             del self.blend_
-        if not self._blends(X) or len(classes) < 2:
+        if not self._blends(X, len(classes)):
             return self._propagate(weight)
         counted = np.where(weight > 0, codes, -1)
         if len(np.unique(counted[counted >= 0])) < len(classes):  # a class without weight cannot be blended
@@ -293,12 +294,14 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         self.codes_, self._label_weight = counted, np.where(counted >= 0, weight, 0.0)
         return self._blend(X, start, decided)
 
-    def _blends(self, X: PointsLike | None) -> bool:
+    def _blends(self, X: PointsLike | None, n_classes: int) -> bool:
         """Whether there is something to blend with; "auto" leaves another walk than the default's alone."""
+        if self.blend is None or n_classes < 2:
+            return False
         if not isinstance(self.blend, str) or self.blend != "auto":
-            return self.blend is not None
+            return True
         usual = self.method == "spread" and not self.clamp and not self.class_mass_normalization
-        return usual and knows_features(self.operator_, X)
+        return usual and knows_features(self.operator_, X) and has_memory_to_blend(self.operator_, n_classes)
 
     @classmethod
     def restored(
