@@ -1,4 +1,4 @@
-"""Exponential families in canonical form, Eq. (14)."""
+"""Exponential families in canonical form, Eq. (14), and their divergences (Banerjee et al. 2005)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The anchor growing phase, Eq. (7): k pivots by farthest point, every point with its nearest pivot.
 
-Differs from Section 2.3: no lists sorted by distance. One scan over the segment per new anchor compares each
-point's distance with its anchor's threshold, Eq. (23): the same pruning, the same result, and in parallel.
+The anchors hierarchy is Moore's (2000). Differs from Section 2.3: no lists sorted by distance. One scan over
+the segment per new anchor compares each point's distance with its anchor's threshold, Eq. (23): the same
+pruning, the same result, and in parallel.
 """
 
 from __future__ import annotations

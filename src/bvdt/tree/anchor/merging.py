@@ -162,7 +162,7 @@ class Agglomeration:
 
 
 class Means:
-    """Dense pivots, merged by Eq. (22) in the form |A|φ(A_p) + |B|φ(B_p) − |C|φ(C_p)."""
+    """Dense pivots, merged by Eq. (22) as |A|φ(A_p) + |B|φ(B_p) − |C|φ(C_p) (Telgarsky and Dasgupta 2012)."""
 
     def __init__(self, pivots: Float, size: Float, phi_sum: Callable[[Float], Float]) -> None:
         self.pivots = pivots  # (S, k, d)
