@@ -21,8 +21,8 @@ from .inspect import INSPECT_HELP, inspect
 from .label import LABEL_HELP, label
 from .propagate import PROPAGATE_HELP, propagate
 
-HELP = """Labels for all documents from a few, maps and clusters: random walks over N
-points without the N×N matrix.
+HELP = """Label many texts, vectors or table rows from a few labels; maps and clusters
+of them, in memory that grows linearly.
 
 \b
 Example:
