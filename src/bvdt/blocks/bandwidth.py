@@ -2,7 +2,7 @@
 
 "auto"   β at which the rows of Q have, in the mean, the entropy of a uniform choice among
          ``NEIGHBORS`` points. Equal points count as one, as rows and as neighbors: a point with a thousand
-         twins has one neighbor there, and β follows the distances between different points.
+         copies has one neighbor there, and β follows the distances between different points.
          Entropy never falls as β grows (the bound is a maximum of lines in 1/β), so this is a root of a
          monotone function, found by Newton's steps of its logarithm in log β that a bracket holds.
 "learn"  β that maximizes the bound of Eq. (18) together with its constant. As a dispersion model

@@ -6,7 +6,6 @@ import numpy as np
 
 from ..blocks import Curve, bound_curve, effective_dimension, learned_bandwidth
 from .forest import ForestOperator
-from .single_tree import TransitionOperator
 from .walk import WalkOperator
 
 
@@ -32,19 +31,7 @@ def with_learned_bandwidth(op: WalkOperator) -> WalkOperator:
     if not (dbar > 0).any():
         return op
     beta = learned_bandwidth(effective_dimension(op.lifted), dbar, curve)
-    members = [_at(member, beta) for member in op.members]
+    members = [member.with_bandwidth(beta) for member in op.members]
     if not isinstance(op, ForestOperator):
         return members[0]
     return ForestOperator(members, weights=op.weighting, near_field=op.near_field, seed=op.seed, kind=op.kind)
-
-
-def _at(op: TransitionOperator, bandwidth: float) -> TransitionOperator:
-    return TransitionOperator(
-        op.lifted,
-        op.tree,
-        partition=op.partition,
-        mean_divergence=op.mean_divergence,
-        bandwidth=bandwidth,
-        dtype=op.dtype,
-        n_jobs=op.n_jobs,
-    )

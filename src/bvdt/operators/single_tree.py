@@ -185,7 +185,11 @@ class TransitionOperator(WalkOperator):
             n_blocks,
             self.n_jobs,
         )
-        return self._with_blocks(*finer)
+        return self._with_blocks(*finer, self.bandwidth)
+
+    def with_bandwidth(self, bandwidth: float) -> TransitionOperator:
+        """An operator of the same blocks at another bandwidth."""
+        return self._with_blocks(self.partition, self.mean_divergence, bandwidth)
 
     def add_trees(self, n_trees: int, random_state: Any = None) -> ForestOperator:
         """A forest of this tree and ``n_trees`` Ward trees more, at this bandwidth (theory: A forest)."""
@@ -193,13 +197,15 @@ class TransitionOperator(WalkOperator):
 
         return ForestOperator((self,), seed=seed_from(random_state)).add_trees(n_trees)
 
-    def _with_blocks(self, partition: BlockPartition, mean_divergence: Float) -> TransitionOperator:
+    def _with_blocks(
+        self, partition: BlockPartition, mean_divergence: Float, bandwidth: float
+    ) -> TransitionOperator:
         return TransitionOperator(
             self.lifted,
             self.tree,
             partition=partition,
             mean_divergence=mean_divergence,
-            bandwidth=self.bandwidth,
+            bandwidth=bandwidth,
             dtype=self.dtype,
             n_jobs=self.n_jobs,
         )
