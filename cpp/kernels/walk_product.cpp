@@ -64,6 +64,8 @@ BVDT_NOINLINE void write_rows(const Rows<T>& r) {
     const int64_t end = start ? start[r.last] : 0;
     const double near_times = r.near ? r.scales.near_times * r.near->unit() : 0;
     for (int64_t i = r.first; i < r.last; ++i) {
+        if (r.order && i + kSoon < r.last)
+            prefetch_ends<1>(r.out + int64_t{r.order[i + kSoon]} * r.stride, Count);
         RowSum<T, Count> near;
         for (int64_t e = start ? start[i] : 0, last = start ? start[i + 1] : 0; e < last; ++e) {
             if (e + kSoon < end) prefetch_ends<0>(r.v + int64_t{column[e + kSoon]} * Count, Count);
