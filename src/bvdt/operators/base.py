@@ -121,15 +121,24 @@ class RealOperator(LinearOperator):  # type: ignore[misc]  # SciPy has no types
         product = self.apply(Z, side)
         for first in range(0, len(Z), _ROWS):
             rows = slice(first, first + _ROWS)
-            D = np.ones((1, 1)) if scale is None else scale[rows, None]
-            Y = np.where(row[rows, None] >= 0, values[row[rows]], 0.0)
-            G = alpha * D**2 * product[rows] + share * D * Y
+            D = None if scale is None else scale[rows, None]
+            G = product[rows] * (alpha if D is None else alpha * D**2)
+            labeled = np.flatnonzero(row[rows] >= 0)
+            Y = values[row[rows][labeled]]
+            Y = Y if D is None else D[labeled] * Y
+            G[labeled] += share * Y
             if fixed is not None:
-                G = np.where(fixed[rows, None], D * Y, G)
+                stays = fixed[rows]
+                G[stays] = 0.0
+                G[labeled[stays[labeled]]] = Y[stays[labeled]]
             if sums is not None:
-                R = (G - Z[rows]) / D
-                sums += np.abs(R).sum(axis=0), np.abs(G / D).sum(axis=0), np.einsum("ij,ij->j", R, R)
-            out[rows] = a * G + b * Z[rows] + c * out[rows]
+                R = G - Z[rows]
+                R, size = (R, np.abs(G)) if D is None else (R / D, np.abs(G / D))
+                sums += np.abs(R).sum(axis=0), size.sum(axis=0), np.einsum("ij,ij->j", R, R)
+            out[rows] *= c
+            out[rows] += a * G
+            if b.any():
+                out[rows] += b * Z[rows]
 
     def toarray(self) -> Float:  # (n, n)
         """A as a dense array."""
