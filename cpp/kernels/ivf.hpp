@@ -1,5 +1,5 @@
 // Inverted lists of dense points (IVF, Jégou et al. 2011): a query is compared with the points of the lists
-// whose means are nearest to it, its probes. docs/theory.md, "Inverted lists".
+// whose means are nearest to it, its probes. docs/beyond.md, "Inverted lists".
 //
 // With the means x̄, h̄ of list B, x' = x − x̄ and h' = h − h̄, a query's divergences from the list's points
 //

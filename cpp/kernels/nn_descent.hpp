@@ -1,4 +1,4 @@
-// NN-descent (Dong, Moses and Li 2011) on the neighbor lists of all points, dense or sparse: in an iteration
+// NN-descent (Dong et al. 2011) on the neighbor lists of all points, dense or sparse: in an iteration
 // the forward neighbors of every point, the first of its list, and its reverse neighbors, whose lists hold
 // it, are compared with each other, a local join, and each of a pair is offered to the other's list.
 //

@@ -1,4 +1,4 @@
-// The way of dense points down a binary tree of planes to their region; docs/theory.md, "Two levels".
+// The way of dense points down a binary tree of planes to their region; docs/beyond.md, "Two levels".
 //
 // A cut is a plane in lifted coordinates: a point goes to side 1 when ⟨x, Δh⟩ + ⟨h, Δx⟩ exceeds the border.
 #pragma once

@@ -1,5 +1,5 @@
 // An inverted index over the features of sparse points: a query's rare features name the points that share
-// them. docs/theory.md, "Postings".
+// them. docs/beyond.md, "Postings".
 //
 // A posting of feature t is a point j with h_jt ≠ 0. A query reads the postings of its features, the rarest
 // first, until it has read as many as asked for, and adds up x_t·h_jt. Of the points met, those with the

@@ -1,5 +1,5 @@
 // Top-down Bregman 2-means (two_means.hpp): cuts points into chunks small enough to agglomerate.
-// docs/theory.md, "Ward trees".
+// docs/beyond.md, "Ward trees".
 #pragma once
 
 #include <cstdint>

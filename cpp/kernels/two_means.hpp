@@ -1,4 +1,4 @@
-// 2-means of some points, found on a sample of them: where to cut them in two. docs/theory.md, "Ward trees".
+// 2-means of some points, found on a sample of them: where to cut them in two. docs/beyond.md, "Ward trees".
 //
 // With centers (x̄, h̄), point i belongs to the side with the smaller ⟨x_i − x̄, h_i − h̄⟩. The difference of the
 // two is linear in the point: p_i = ⟨x_i, Δh⟩ + ⟨h_i, Δx⟩ with Δ = center₁ − center₀, and the border lies

@@ -1,4 +1,4 @@
-// Ward's agglomeration inside chunks, in the lifted form; docs/theory.md, "Ward trees".
+// Ward's agglomeration inside chunks, in the lifted form; docs/beyond.md, "Ward trees".
 //
 // Merging clusters A and B costs |A||B|/(|A|+|B|)·⟨x̄_A − x̄_B, h̄_A − h̄_B⟩: the growth of the within-cluster
 // sum of the symmetrised divergence, for squared Euclidean data exactly Ward's. Lance and Williams' update

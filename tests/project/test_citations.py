@@ -13,7 +13,7 @@ FOLDERS = ("src", "reproduction", "cpp", "tests", "benchmarks", "docs")
 KINDS = {".py", ".pyi", ".cpp", ".hpp", ".h", ".md", ".js", ".css", ".html", ".txt"}
 GONE = ("DES" + "IGN", "Accept" + "ance")  # in two pieces, so that this file does not hold them
 
-SECTION = re.compile(r'docs/theory\.md, "([^"]+)"|\(theory: ([^()]+)\)')
+SECTION = re.compile(r'docs/(theory|beyond)\.md(?:``)?, "([^"]+)"|\((theory): ([^()]+)\)')
 PAGE = re.compile(r"\bdocs/([\w/-]+\.md)\b")
 LINK = re.compile(r"\]\(([\w./-]*\.md)?(?:#([\w-]+))?\)")
 NAME = re.compile(r"`(bvdt(?:\.\w+)+)")  # in one pair of backticks or two, or after :mod:
@@ -26,9 +26,10 @@ def files_of(folder: str) -> list[Path]:
     return [path for path in found if "__pycache__" not in path.parts]
 
 
-def sections_cited(text: str) -> list[str]:
-    """Titles in both forms of a citation, which may run over a line's end."""
-    return [first or second for first, second in SECTION.findall(WRAPPED.sub(" ", text))]
+def sections_cited(text: str) -> list[tuple[str, str]]:
+    """(page, title) of a citation, which may run over a line's end; "(theory: …)" is on either page: ""."""
+    found = SECTION.findall(WRAPPED.sub(" ", text))
+    return [(page, title) if page else ("", other) for page, title, _, other in found]
 
 
 def headings(page: Path) -> list[str]:
@@ -61,7 +62,9 @@ def has_source(name: str, page: Path) -> bool:
     return any((folder / name).is_file() for folder in (ROOT, ROOT / "src" / "bvdt", page.parent))
 
 
-TITLES = headings(ROOT / "docs" / "theory.md")
+THEORY = {page: headings(ROOT / "docs" / f"{page}.md") for page in ("theory", "beyond")}
+TITLES = THEORY["theory"] + THEORY["beyond"]
+THEORY[""] = TITLES  # wherever it is
 FILES = [path for folder in FOLDERS for path in files_of(folder)] + [*ROOT.glob("*.md")]
 PAGES = [path for path in FILES if path.suffix == ".md"]
 
@@ -70,8 +73,8 @@ PAGES = [path for path in FILES if path.suffix == ".md"]
 def test_cited_sections_and_pages_exist(path):
     text = path.read_text(encoding="utf-8")
     own = path == Path(__file__)  # it cites examples
-    wrong = [title for title in sections_cited(text) if title not in TITLES and not own]
-    assert not wrong, f"docs/theory.md has no section {wrong}"
+    wrong = [(page, title) for page, title in sections_cited(text) if title not in THEORY[page] and not own]
+    assert not wrong, f"the theory has no such sections: {wrong}"
     missing = [page for page in PAGE.findall(text) if not (ROOT / "docs" / page).is_file() and not own]
     assert not missing, f"docs has no page {missing}"
 
@@ -109,14 +112,20 @@ def test_nothing_cites_what_no_reader_has(folder):
 
 
 def test_every_section_of_the_theory_has_one_title():
-    assert len(TITLES) == len(set(TITLES)) >= 22
+    assert len(TITLES) == len(set(TITLES)) >= 35
 
 
 def test_citations_are_read_in_every_form():
     text = '# docs/theory.md, "The optimum in\n    # two passes".\n// (theory: Near and\n//  far field)\n'
-    assert sections_cited(text) == ["The optimum in two passes", "Near and far field"]
-    assert set(sections_cited(text)) <= set(TITLES)
-    assert sections_cited("(theory: Nothing of that name)")[0] not in TITLES
+    found = sections_cited(text + '``docs/beyond.md``, "Two levels"')
+    assert found == [
+        ("theory", "The optimum in two passes"),
+        ("", "Near and far field"),
+        ("beyond", "Two levels"),
+    ]
+    assert all(title in THEORY[page] for page, title in found)
+    assert "Two levels" not in THEORY["theory"]
+    assert sections_cited("(theory: Nothing of that name)")[0][1] not in TITLES
     assert sum(len(sections_cited(path.read_text(encoding="utf-8"))) for path in files_of("tests")) >= 5
 
 
@@ -131,7 +140,7 @@ def test_names_are_read_in_every_form():
         "walks/haar.py",
         "src/bvdt/lifting/lifted.py",
     ]
-    here = ROOT / "docs" / "theory.md"
+    here = ROOT / "docs" / "beyond.md"
     assert has_source("walks/haar.py", here)
     assert not has_source("walks/layout.cpp", here)
     assert sum(len(NAME.findall(path.read_text(encoding="utf-8"))) for path in FILES) >= 50

@@ -6,7 +6,7 @@ best value of A's subtree is |A|·(s_A·c_A − s_A·log s_A) with
     c_A = log( Σ_B |B|·exp(−d̄_AB / bandwidth) + exp(k_A) ),      k_A = (|L|·c_L + |R|·c_R) / |A|
 
 found from the leaves up; q_AB = s_A·exp(−d̄_AB / bandwidth − c_A) from the root down. Exact, O(n_blocks), as
-the algorithm of Thiesson and Kim (2012) that the paper cites for Eq. (4).
+the algorithm of Thiesson and Kim 2012 that the paper cites for Eq. (4).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""NN-descent (Dong, Moses and Li 2011): candidate lists refined by local joins, dense or sparse.
+"""NN-descent (Dong et al. 2011): candidate lists refined by local joins, dense or sparse.
 
 In an iteration every point's forward neighbors, the first of its list, and reverse neighbors, whose lists
 hold it, are compared with each other. Of many points that lie dense, a search finds the first neighbors soon

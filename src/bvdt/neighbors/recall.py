@@ -1,7 +1,7 @@
 """Recall: the share of the true nearest neighbors that lists hold, estimated on sampled queries.
 
 A query's k hits depend on each other: one between two inverted lists misses several at once. So the interval
-is Clopper and Pearson's of as many independent trials as give the variance that the queries show.
+is that of Clopper and Pearson 1934 for as many independent trials as give the variance that queries show.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Products Q·V and Qᵀ·V of one tree's blocks, as two prepared forms with one method.
 
-``docs/theory.md``, "Products": sum v up the tree, cross over in the blocks, push down. For the coarsest
-partition a compiled object holds all that a product reads, laid out as ``cpp/kernels/coarsest_product.hpp``
-says; for any other partition the arrays are checked at every product.
+``docs/theory.md``, "Products": sum v up the tree, cross over in the blocks, push down (Amizadeh et al. 2012).
+For the coarsest partition a compiled object holds all that a product reads, laid out as
+``cpp/kernels/coarsest_product.hpp`` says; for any other partition the arrays are checked at every product.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Conjugate gradients (Hestenes & Stiefel 1952) for many right-hand sides at once.
+"""Conjugate gradients (Hestenes and Stiefel 1952) for many right-hand sides at once.
 
 Every column has its own step length; a column that is solved stands still while the others go on. The
 textbook's step needs two sums over all points, one after the other: ⟨P, A·P⟩ for the length, then the new
@@ -7,7 +7,7 @@ residual is, since ⟨R, A·P⟩ = ⟨P, A·P⟩ = ‖R‖²/λ for conjugate di
 
     ‖R − λ·A·P‖² = λ²·‖A·P‖² − ‖R‖²
 
-so residual, solution and direction move in one pass (Chronopoulos & Gear 1989). It serves for the direction
+so residual, solution and direction move in one pass (Chronopoulos and Gear 1989). It serves for the direction
 only; the next step length and the end are decided by the residual's own square.
 """
 

@@ -1,6 +1,6 @@
 """The leading eigenspace of a symmetric matrix known by its products, all vectors at once (LOBPCG).
 
-Knyazev's method (2001): from the b Ritz vectors X, improvements W of them and the last step's directions P,
+By Knyazev 2001: from the b Ritz vectors X, improvements W of them and the last step's directions P,
 the best b vectors of span[X, W, P]. A block finds multiple eigenvalues as it finds others, since no vector of
 it stands for more than itself. The basis is kept orthonormal, P by coefficients alone (Hetmaniuk and Lehoucq
 2006), so one product of b columns at most and matrix products of 3b columns are one step. After a polynomial

@@ -1,7 +1,7 @@
 """The fixed point F = α·M·F + (1 − α)·Y⁰ of label propagation and label spreading.
 
-Plain steps; or, for a symmetric M with eigenvalues in [−1, 1], Chebyshev's (Golub & Varga 1961), two vectors
-and one pass over memory per product:
+Plain steps; or, for a symmetric M with eigenvalues in [−1, 1], Chebyshev's (Golub and Varga 1961), two
+vectors and one pass over memory per product:
 
     F_(k+1) = ω_(k+1)·(α·M·F_k + (1 − α)·Y⁰) + (1 − ω_(k+1))·F_(k−1),      ω_(k+1) = 1 / (1 − α²·ω_k/4)
 

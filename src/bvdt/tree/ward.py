@@ -5,8 +5,8 @@ criterion, and carries out the cheapest merges over all chunks. The next round c
 so a point whose neighbors fell into another chunk waits, unmerged, for a round in which they do not. When
 one chunk is left, all its merges are carried out. Time O(N·chunk), memory O(N).
 
-The merging cost is |A||B|/(|A|+|B|)·⟨x̄_A − x̄_B, h̄_A − h̄_B⟩: Ward's for the symmetrised divergence. It needs
-the lifted form alone, so a user's own φ runs at full speed.
+The merging cost is |A||B|/(|A|+|B|)·⟨x̄_A − x̄_B, h̄_A − h̄_B⟩, that of Ward 1963 for the symmetrised divergence.
+It needs the lifted form alone, so a user's own φ runs at full speed.
 Differs from Eq. (22): means of x and of h instead of pivots and φ; a far better bound (docs/decisions.md).
 """
 

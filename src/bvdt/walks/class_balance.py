@@ -141,7 +141,7 @@ def labels_look_random(hidden: Float, others: Float, largest: int) -> bool:  # (
 
     ``hidden`` counts the classes predicted for labeled points whose labels were hidden, ``others`` those of
     unlabeled points by the same classifier. Points drawn at random are exchangeable with the others,
-    whatever the classifier and however unequal the classes are (Lipton, Wang and Smola 2018); where the class
+    whatever the classifier and however unequal the classes are (Lipton et al. 2018); where the class
     of most labels was labeled more eagerly than others, it is predicted more often for labeled points.
     """
     share = (others[largest] + 0.5) / (others.sum() + 1.0)

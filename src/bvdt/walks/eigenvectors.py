@@ -464,7 +464,7 @@ def _roughly(values: Float, lengths: Float) -> Float:  # (b,) ×2 -> (b,)
 def cluster_coordinates(
     op: Any, n_clusters: int, random_state: Any = None, among: NDArray[np.bool_] | None = None
 ) -> tuple[Float, NDArray[np.bool_] | None]:  # (N, k), (N,)
-    """The leading eigenvectors of S with every row scaled to length 1 (Ng, Jordan and Weiss 2002).
+    """The leading eigenvectors of S with every row scaled to length 1 (Ng et al. 2002).
 
     Where the walk has at least as many closed parts as clusters, those of the strongest links count as one.
     Outliers and isolated points are left out of S (``core_points``): the mask says who is in, None for all.

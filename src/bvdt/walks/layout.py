@@ -2,7 +2,7 @@
 
 Every point is drawn to its neighbors in the (reversible) near field and pushed off by all others, with the
 forces of t-SNE (van der Maaten and Hinton 2008); the pull is a little exaggerated to the end, which sets
-groups apart (Böhm, Berens and Kobak 2022). Few steps suffice, since the start is the walk's two leading
+groups apart (Böhm et al. 2022). Few steps suffice, since the start is the walk's two leading
 eigenvectors: they keep a group in one piece. Their values are replaced by ranks, so that far outliers do not
 squeeze the rest together. The forces are in ``cpp/kernels/layout.hpp``, the push in :mod:`.repulsion`.
 """

@@ -1,4 +1,4 @@
-"""Link analysis: PageRank and the stationary distribution of any square operator, sparse matrix or array."""
+"""Link analysis: PageRank (Brin and Page 1998) and the stationary distribution of any operator or matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Poisson learning (Calder, Cook, Thorpe & Slepčev 2020) on the symmetrised walk.
+"""Poisson learning (Calder et al. 2020) on the symmetrised walk.
 
 Labels are sources and sinks: the potential u solves (D − W)·u = Σ_j δ_j·(y_j − ȳ)ᵀ over the labeled points
 j, with W = (M + Mᵀ)/2, D its row sums and ȳ the mean label; a point takes the class whose potential is

@@ -111,8 +111,8 @@ def label_scores(
     ----------
     Y0 : array (N,) or (N, k), or a sparse matrix (N, k), which takes less memory where labels are few.
     method : "walk" multiplies by op itself, as the paper does; "spread" by ``symmetrized(op)``, which is the
-        label spreading of Zhou et al. (2003); "poisson" and "poisson_mbo", on the symmetrised walk, are those
-        of Calder et al. (2020), see :mod:`bvdt.walks.poisson`, and have no use for alpha.
+        label spreading of Zhou et al. 2003; "poisson" and "poisson_mbo", on the symmetrised walk, are those
+        of Calder et al. 2020, see :mod:`bvdt.walks.poisson`, and have no use for alpha.
     max_iter : most products.
     tol : a walk, and whatever is clamped, stops once no column changes by more than this share of its sum,
         Σ|change| ≤ tol·Σ. It does not depend on the number of points, as a bound on single entries would:

@@ -155,7 +155,7 @@ def _leaf_order(op: Any) -> NDArray[Any]:  # (N,)
 
 
 def _returns(S: Any, order: NDArray[Any]) -> Float:  # (N,)
-    """g_jj, the diagonal of (I − α·S)⁻¹, estimated by probing (Bekas, Kokiopoulou and Saad 2007).
+    """g_jj, the diagonal of (I − α·S)⁻¹, estimated by probing (Bekas et al. 2007).
 
     Points that are near each other in the tree get orthogonal rows of a Hadamard matrix as signs, so that
     their parts in each other's estimate cancel; what every 64th leaf adds has a random sign.

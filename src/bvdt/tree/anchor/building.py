@@ -1,4 +1,4 @@
-"""The paper's anchor tree, Sections 2.3 and 3.3, for any Bregman divergence.
+"""The paper's anchor tree (Moore 2000), Sections 2.3 and 3.3, for any Bregman divergence.
 
 Each set of n points grows ⌈√n⌉ anchors (:mod:`bvdt.tree.anchor.growing`), the anchors merge into a binary
 tree (:mod:`bvdt.tree.anchor.merging`), and each anchor is split again until single points are left. The
