@@ -70,6 +70,11 @@ def divergences() -> None:
         assert np.allclose(bvdt.transition_matrix(Z, name, random_state=0) @ np.ones(len(y)), 1)
     shares = 1 / (1 + np.exp(-RNG.normal(size=X.shape)))
     assert np.allclose(bvdt.transition_matrix(shares, "logistic", random_state=0) @ np.ones(len(y)), 1)
+    counts = RNG.poisson(2.0, (len(y), 4))
+    assert np.isfinite(bvdt.divergences.compare(counts, y=y).best.score)
+    op = bvdt.transition_matrix(counts, "negative_binomial", bandwidth=1.0, random_state=0)
+    assert np.isclose(op.score_samples().sum(), op.log_likelihood())
+    assert op.score_samples(counts[:3]).shape == (3,)
 
 
 def estimators() -> None:

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from bvdt.divergences import GeneralizedI, KullbackLeibler, Logistic
 from bvdt.lifting.lifted import lift
-from bvdt.lifting.smoothing import background
+from bvdt.lifting.smoothing import DataFacts
 
 FOLDER = Path(os.environ.get("BVDT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 CORPORA = ("bbcsport", "bbc", "20news_bydate_train", "imdb", "nsf_surrogate")
@@ -72,7 +72,11 @@ def study(divergence_name: str) -> None:
         for s, smoothing in enumerate(smoothings):
             share = smoothing.partition("× ")[2]
             _, prepared = divergence.prepare(X)
-            e = background(prepared, divergence, float(share)) if share else float(smoothing)
+            e = (
+                divergence.background(DataFacts(prepared).ordinary_means(), float(share))
+                if share
+                else float(smoothing)
+            )
             d = lift(X, divergence, e).divergences(slice(None), slice(None)).astype(np.float32)
             np.fill_diagonal(d, np.inf)
             table = np.array(

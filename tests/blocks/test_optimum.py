@@ -7,12 +7,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
-from bvdt import _core, divergences
+from bvdt import _core
 from bvdt.blocks import BlockPartition
-from bvdt.blocks.bound import bound_constant, bound_curve
+from bvdt.blocks.bound import bound_curve
 from bvdt.blocks.optimum import optimum
 from bvdt.blocks.sums import block_divergences
-from bvdt.lifting.lifted import lift
 from helpers.engine_cases import (
     DIVERGENCES,
     dense_matrix,
@@ -173,29 +172,3 @@ def test_bad_input_is_refused():
             optimum(np.ones(6), tree, coarsest, bandwidth)
     with pytest.raises(ValueError, match="block 2 has nan"):
         optimum(np.array([1, 1, np.nan, 1, 1, 1]), tree, coarsest)
-
-
-@pytest.mark.parametrize("as_sparse", [False, True])
-@pytest.mark.parametrize("divergence", ["squared_euclidean", "gid"])
-def test_bound_constant(divergence, as_sparse):
-    """Eq. (19); with all singletons the bound is the log-likelihood of Eq. (17)."""
-    rng = np.random.default_rng(0)
-    lifted = random_lifted(divergence, 9, rng, as_sparse=as_sparse)
-    points = lifted.X.toarray() + lifted.base if as_sparse else lifted.X
-    points = points if lifted.lifting.offset is None else points + lifted.lifting.offset
-    log_density = lifted.lifting.divergence.log_density(points[:, None], points[None])
-    log_density[np.diag_indices(9)] = -np.inf
-    likelihood = (np.logaddexp.reduce(log_density, axis=1) - np.log(8)).sum()
-    tree = random_tree(9, rng)
-    finest = BlockPartition.singletons(tree)
-    found = optimum(block_divergences(lifted, tree, finest), tree, finest)
-    assert_allclose(found.lower_bound + bound_constant(lifted), likelihood, rtol=1e-10)
-
-
-def test_bound_constant_of_a_gaussian_with_bandwidth():
-    """Eq. (5): −N log((2π)^{d/2} σ^d (N − 1)), β = σ²."""
-    lifted = lift(np.random.default_rng(0).normal(size=(7, 3)), "squared_euclidean")
-    expected = -7 * np.log((2 * np.pi) ** 1.5 * 0.4**1.5 * 6)
-    assert_allclose(bound_constant(lifted, 0.4), expected)
-    custom = divergences.BregmanDivergence(phi=np.square, grad=lambda x: 2 * x)
-    assert bound_constant(lift(np.ones((3, 2)), custom)) is None

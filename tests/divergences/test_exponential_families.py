@@ -29,6 +29,10 @@ def case(name: str, rng: np.random.Generator):
         mean = rng.gamma(2.0, size=D) + 0.01
         x = rng.poisson(mean).astype(float)
         return dv.GeneralizedI(), x, mean, stats.poisson.logpmf(x, mean).sum()
+    if name == "negative binomial":
+        mean = rng.gamma(2.0, size=D) + 0.01
+        x = rng.negative_binomial(0.7, 0.7 / (0.7 + mean)).astype(float)
+        return dv.NegativeBinomial(0.7), x, mean, stats.nbinom.logpmf(x, 0.7, 0.7 / (0.7 + mean)).sum()
     if name == "exponential":
         mean = rng.gamma(2.0, size=D) + 0.01
         x = rng.exponential(mean) + 1e-9
@@ -42,7 +46,8 @@ def case(name: str, rng: np.random.Generator):
     return dv.Multinomial(length=17), x, 17 * probabilities, stats.multinomial.logpmf(x, 17, probabilities)
 
 
-CASES = ("gaussian", "multivariate gaussian", "poisson", "exponential", "bernoulli", "multinomial")
+COUNTS = ("poisson", "negative binomial", "bernoulli", "multinomial")
+CASES = ("gaussian", "multivariate gaussian", "exponential", *COUNTS)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -53,6 +58,17 @@ def test_density_is_the_divergence_from_the_mean(name, seed):
     assert_allclose(divergence.log_density(x, mean), expected, rtol=1e-9, atol=1e-9)
     assert_allclose(divergence.family.log_density(x, divergence.grad(mean)), expected, rtol=1e-9, atol=1e-9)
     assert divergence.family.natural_statistics(x) is x
+
+
+@given(seed=seeds, beta=st.floats(1e-3, 1e3))
+def test_density_with_a_bandwidth(seed, beta):
+    """The Gaussian's variance, the gamma distribution's shape 1/β."""
+    rng = np.random.default_rng(seed)
+    x, mean = rng.gamma(2.0, size=(2, D)) + 0.01
+    expected = stats.norm.logpdf(x, mean, np.sqrt(beta)).sum()
+    assert_allclose(dv.SquaredEuclidean().log_density(x, mean, beta), expected, rtol=1e-9, atol=1e-9)
+    expected = stats.gamma.logpdf(x, 1 / beta, scale=beta * mean).sum()
+    assert_allclose(dv.ItakuraSaito().log_density(x, mean, beta), expected, rtol=1e-9, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -125,7 +141,7 @@ def test_row_log_partition():
 
 def test_no_family():
     assert dv.KullbackLeibler().family is None
-    with pytest.raises(ValueError, match="log_density needs an exponential family; kl has none"):
+    with pytest.raises(ValueError, match="a density needs an exponential family; kl has none"):
         dv.KullbackLeibler().log_density([0.5, 0.5], [0.5, 0.5])
     with pytest.raises(ValueError, match="needs its length"):
         _ = dv.Multinomial().family

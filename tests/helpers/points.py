@@ -17,6 +17,8 @@ def make(name: str, d: int) -> dv.BregmanDivergence:
     """The divergence of that name for points with d features."""
     if name == "mahalanobis":
         return dv.Mahalanobis(covariance=covariance(d))
+    if name == "negative_binomial":
+        return dv.NegativeBinomial(0.5)
     if name == "custom":  # φ = x⁴/4 + x²/2: zero is inside the domain, its gradient is zero there
         return dv.BregmanDivergence(phi=lambda x: x**4 / 4 + x**2 / 2, grad=lambda x: x**3 + x)
     return dv.get(name)

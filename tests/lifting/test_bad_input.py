@@ -111,7 +111,11 @@ def test_a_data_frame_is_named_by_column():
 @pytest.mark.parametrize(
     ("smoothing", "error", "message"),
     [
-        ("more", ValueError, 'smoothing needs a number, an array, "background" or "auto"; got \'more\''),
+        (
+            "more",
+            ValueError,
+            'smoothing needs a number, an array, "background", "likelihood" or "auto"; got \'more\'',
+        ),
         (-0.1, ValueError, r"smoothing needs finite values >= 0; smoothing\[0\] = -0.1"),
         ([0.1, np.nan, 0.1], ValueError, r"smoothing\[1\] = nan"),
         ([0.1, 0.2], ValueError, r"smoothing needs shape \(3,\), one value per feature; its shape is \(2,\)"),

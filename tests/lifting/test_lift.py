@@ -14,7 +14,7 @@ from bvdt import divergences as dv
 from bvdt._support import memory
 from bvdt.lifting import row_hashes
 from bvdt.lifting.lifted import Lifted, lift
-from bvdt.lifting.smoothing import background
+from bvdt.lifting.smoothing import DataFacts
 from helpers.points import draw, draw_with_zeros, make
 from helpers.properties import examples
 
@@ -26,6 +26,7 @@ NAMES = (
     "multinomial",
     "itakura_saito",
     "logistic",
+    "negative_binomial",
     "custom",
 )
 SPARSE_FORMATS = (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix, sparse.lil_array)
@@ -83,7 +84,7 @@ def test_sparse_equals_direct(name, seed, smoothing):
         assert (lifted.w >= -1e-12 * np.abs(lifted.w).max() - 1e-12).all()  # d(e, x')
 
 
-@pytest.mark.parametrize("name", ["gid", "kl", "multinomial", "logistic"])
+@pytest.mark.parametrize("name", ["gid", "kl", "multinomial", "logistic", "negative_binomial"])
 @given(seed=seeds)
 def test_dense_and_sparse_agree_with_auto(name, seed):
     X = draw_with_zeros(name, np.random.default_rng(seed))
@@ -245,7 +246,9 @@ def test_auto_smoothing_follows_the_share_of_zeros():
         X = rng.gamma(1.0, size=(200, 30)) * (rng.random((200, 30)) < share)
         for points in (X, sparse.csr_array(X)):
             e = lift(points, "gid").lifting.smoothing
-            assert_allclose(e, X.mean() if expected == "mean" else background(X, dv.get("gid")))
+            assert_allclose(
+                e, X.mean() if expected == "mean" else dv.get("gid").background(DataFacts(X).ordinary_means())
+            )
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -24,6 +24,7 @@ NAMES = (
     "multinomial",
     "itakura_saito",
     "logistic",
+    "negative_binomial",
     "custom",
 )
 seeds = st.integers(0, 2**32 - 1)

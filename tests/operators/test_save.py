@@ -43,7 +43,7 @@ def test_everything_works_after_loading(tmp_path, divergence, as_sparse, n_block
     assert_array_equal(other.refine(300).partition.q, op.refine(300).partition.q)
     assert other.quality(10, 0) == op.quality(10, 0)
     assert_array_equal(other.extend(X).nearest, op.extend(X).nearest)
-    assert other.likelihood_bound == op.likelihood_bound
+    assert other.lower_bound == op.lower_bound
 
 
 def test_custom_phi_is_said_to_be_missing(tmp_path):

@@ -67,8 +67,8 @@ def test_threshold_is_equation_8():
 
 
 @pytest.mark.parametrize(("name", "length"), [("kl", 1.0), ("multinomial", 30.0)])
-def test_threshold_over_the_orthant_is_the_smaller_one(name, length):
-    """L·(1 − BC), BC = Σ √(ab)/L; over the simplex alone SciPy finds −L·log BC."""
+def test_threshold_over_the_simplex(name, length):
+    """−L·log BC, BC = Σ √(ab)/L, as SciPy finds it: more than L·(1 − BC), which is over the orthant."""
     a, b = length * np.random.default_rng(8).dirichlet(np.ones(3), size=2)
     got = Threshold.of(lift(np.array([a, b]), name, 0.0))([0], 1)[0]
     d, coefficient = TABLE_1[name], np.sqrt(a * b).sum() / length
@@ -76,8 +76,8 @@ def test_threshold_over_the_orthant_is_the_smaller_one(name, length):
         lambda t: (d(length * softmax(t), a) + d(length * softmax(t), b)) / 2, np.zeros(3), tol=1e-12
     )
     assert_allclose(on_simplex.fun, -length * np.log(coefficient), rtol=1e-6)
-    assert_allclose(got, length * (1 - coefficient), rtol=1e-8)
-    assert got < on_simplex.fun
+    assert_allclose(got, on_simplex.fun, rtol=1e-4)
+    assert length * (1 - coefficient) < got <= on_simplex.fun
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -30,9 +30,10 @@ NAMES = [
     "multinomial",
     "itakura_saito",
     "logistic",
+    "negative_binomial",
     "custom",
 ]
-SPARSE = ["squared_euclidean", "gid", "kl", "multinomial", "logistic", "custom"]
+SPARSE = ["squared_euclidean", "gid", "kl", "multinomial", "logistic", "negative_binomial", "custom"]
 
 
 def nodes(tree):

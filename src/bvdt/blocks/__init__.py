@@ -1,7 +1,14 @@
 """Blocks of the matrix: partitions, their divergences, the best probabilities, finer partitions."""
 
-from .bandwidth import effective_dimension, learned_bandwidth, resolve_bandwidth, resolve_bandwidth_of
-from .bound import Curve, bound_constant, bound_curve, coarsest_curve
+from .bandwidth import (
+    dimension_of,
+    effective_dimension,
+    learned_bandwidth,
+    n_nonzero,
+    resolve_bandwidth,
+    resolve_bandwidth_of,
+)
+from .bound import Curve, bound_curve, coarsest_curve
 from .distinct import DistinctTree, distinct_tree
 from .optimum import Optimum, optimum
 from .partition import BlockPartition
@@ -15,12 +22,13 @@ __all__ = [
     "NodeSums",
     "Optimum",
     "block_divergences",
-    "bound_constant",
     "bound_curve",
     "coarsest_curve",
+    "dimension_of",
     "distinct_tree",
     "effective_dimension",
     "learned_bandwidth",
+    "n_nonzero",
     "optimum",
     "refined_blocks",
     "resolve_bandwidth",

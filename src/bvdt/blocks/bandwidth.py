@@ -5,12 +5,12 @@
          copies has one neighbor there, and β follows the distances between different points.
          Entropy never falls as β grows (the bound is a maximum of lines in 1/β), so this is a root of a
          monotone function, found by Newton's steps of its logarithm in log β that a bracket holds.
-"learn"  β that maximizes the bound of Eq. (18) together with its constant. As a dispersion model
-         (Jørgensen 1987) the kernel of Eq. (15) is  β^{−d/2}·exp(−d_φ(x, μ)/β)·a(x): exact for the squared
-         Euclidean and Mahalanobis divergences, where β is the paper's σ², the saddle-point form for the
-         others. So  β = (2/d)·Σ_AB q_AB·D_AB / N, for the Gaussian Σ q_AB·‖·‖²_AB / (N·d). For sparse data d
-         is the mean number of stored values per row: a coordinate that is zero in both points carries no
-         dispersion.
+"learn"  β that maximizes the likelihood's bound, Eq. (18) with its constant. Where a family has a density at
+         any β, that is the maximum itself: for the squared Euclidean and Mahalanobis divergences
+         β = (2/d)·Σ_AB q_AB·D_AB/N, the paper's σ²; for Itakura–Saito 1/β is the shape of a gamma
+         distribution. Other families have none: there β^{−d/2}·exp(−d_φ/β) stands for it, the saddle-point
+         form (Jørgensen 1987), and d is the mean number of nonzero values per row, since a coordinate that is
+         zero in both points carries no dispersion.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from collections.abc import Callable
 import numpy as np
 
 from .._support.arrays import Float
+from ..divergences import BregmanDivergence
+from ..divergences.family import GAUSSIAN, Dispersion
 from ..lifting import Lifted
 from .bound import Curve
 
@@ -37,11 +39,16 @@ def resolve_bandwidth(
     bandwidth: float | str, lifted: Lifted, mean_divergence: Float, curve: Callable[[float], Curve]
 ) -> float:
     """The bandwidth as a number, from a number, "auto" or "learn"; ``curve`` gives the bound at one."""
-    return resolve_bandwidth_of(bandwidth, effective_dimension(lifted), mean_divergence, curve)
+    dimension, dispersion = effective_dimension(lifted)
+    return resolve_bandwidth_of(bandwidth, dimension, mean_divergence, curve, dispersion)
 
 
 def resolve_bandwidth_of(
-    bandwidth: float | str, dimension: float, mean_divergence: Float, curve: Callable[[float], Curve]
+    bandwidth: float | str,
+    dimension: float,
+    mean_divergence: Float,
+    curve: Callable[[float], Curve],
+    dispersion: Dispersion = GAUSSIAN,
 ) -> float:
     """``resolve_bandwidth`` without the points; of the divergences the least and greatest will do."""
     if isinstance(bandwidth, str):
@@ -51,7 +58,7 @@ def resolve_bandwidth_of(
             return 1.0  # all points alike: every bandwidth gives the same matrix
         if bandwidth == "auto":
             return bandwidth_for_entropy(np.log(NEIGHBORS), mean_divergence, curve)
-        return learned_bandwidth(dimension, mean_divergence, curve)
+        return learned_bandwidth(dimension, mean_divergence, curve, dispersion)
     if isinstance(bandwidth, bool) or np.ndim(bandwidth) != 0 or not 0 < bandwidth < np.inf:
         raise ValueError(f'bandwidth needs a finite number > 0, "auto" or "learn"; got {bandwidth!r}')
     least = max(float(mean_divergence.max(initial=0.0)) / _LARGEST, np.finfo(float).tiny)
@@ -90,20 +97,31 @@ def bandwidth_for_entropy(target: float, mean_divergence: Float, curve: Callable
         at = at + step if low < at + step < high else (low + high) / 2
 
 
-def learned_bandwidth(dimension: float, mean_divergence: Float, curve: Callable[[float], Curve]) -> float:
+def learned_bandwidth(
+    dimension: float,
+    mean_divergence: Float,
+    curve: Callable[[float], Curve],
+    dispersion: Dispersion = GAUSSIAN,
+) -> float:
     """β that maximizes the bound with its constant: the best of a grid, improved by its fixed point.
 
-    A maximum is at β = (2/d)·D(β) with the mean divergence D under the optimum, which grows with β: so all
-    lie between the values of the cheapest walk and of the uniform one. There may be several.
+    A maximum is where β is the dispersion fitted to the mean divergence D(β) under the optimum, for the
+    Gaussian (2/d)·D(β). Both grow, so all maxima lie between the values of the cheapest walk and of the
+    uniform one. There may be several.
     """
+
+    def fitted(at: float) -> float:
+        return max(dispersion.fitted(curve(at).divergence / dimension), smallest)
+
     # A copy of every point would send β to 0 and the likelihood to infinity: stop far below any real scale.
     smallest = 1e-6 * float(mean_divergence[mean_divergence > 0].min())
-    low, high = (max(2.0 * curve(at).divergence / dimension, smallest) for at in (smallest, 1e300))
+    low, high = (fitted(at) for at in (smallest, 1e300))
     grid = np.geomspace(low, high, 2 + int(np.log(high / low) / _GRID)) if low > smallest else [high]
-    beta = max(grid, key=lambda at: curve(float(at)).value - dimension / 2 * np.log(at))
-    beta = float(beta)
+    beta = float(
+        max(grid, key=lambda at: curve(float(at)).value + dimension * dispersion.log_scale(float(at)))
+    )
     for _ in range(_LEARN_STEPS):
-        new = max(2.0 * curve(beta).divergence / dimension, smallest)  # σ² = Σ q D / (N d)
+        new = fitted(beta)
         if abs(np.log(new / beta)) < 1e-6:
             return new
         beta = new
@@ -117,8 +135,25 @@ def learned_bandwidth(dimension: float, mean_divergence: Float, curve: Callable[
     return beta
 
 
-def effective_dimension(lifted: Lifted) -> float:
-    """d of the dispersion model: the number of features, for sparse data the mean stored values per row."""
+def effective_dimension(lifted: Lifted) -> tuple[float, Dispersion]:
+    """d and the form of the dispersion that "learn" takes."""
+    divergence = None if lifted.lifting is None else lifted.lifting.divergence
+    return dimension_of(divergence, lifted.dimension, n_nonzero(lifted) / lifted.n_points)
+
+
+def dimension_of(
+    divergence: BregmanDivergence | None, n_features: int, nonzero: float
+) -> tuple[float, Dispersion]:
+    """The family's own dispersion, or the saddle-point form of so many nonzero values per row."""
+    family = None if divergence is None else divergence.family
+    if family is not None and family.dispersion is not None:
+        return float(n_features), family.dispersion
+    return max(nonzero, 1.0), GAUSSIAN
+
+
+def n_nonzero(lifted: Lifted) -> int:
+    """Values of the data that are not 0."""
     if lifted.is_sparse:
-        return max(float(lifted.X.nnz) / lifted.n_points, 1.0)
-    return float(lifted.dimension)
+        return int(np.count_nonzero(lifted.X.data))
+    baseline = 0.0 if lifted.lifting is None else lifted.lifting.smoothing
+    return int(np.count_nonzero(baseline != lifted.X))

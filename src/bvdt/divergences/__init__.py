@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from .base import BregmanDivergence, from_exponential_family
+from .compare import compare
 from .domain import Interval
 from .family import Family
+from .negative_binomial import NegativeBinomial
 from .table1 import (
     Cosine,
     GeneralizedI,
@@ -27,7 +29,9 @@ __all__ = [
     "Logistic",
     "Mahalanobis",
     "Multinomial",
+    "NegativeBinomial",
     "SquaredEuclidean",
+    "compare",
     "from_exponential_family",
     "get",
 ]
@@ -41,6 +45,7 @@ NAMES: dict[str, type[BregmanDivergence]] = {
     "relative_entropy": GeneralizedI,
     "kl": KullbackLeibler,
     "multinomial": Multinomial,
+    "negative_binomial": NegativeBinomial,
     "itakura_saito": ItakuraSaito,
     "logistic": Logistic,
 }

@@ -11,7 +11,7 @@ from .._support.arrays import Float
 from .._support.sparse import Points
 from . import checks, inverse
 from .domain import Interval
-from .family import Family
+from .family import COUNTS, REALS, Family
 
 Function = Callable[[Float], Float]
 
@@ -161,12 +161,55 @@ class BregmanDivergence:
         """Bregman information I_φ: the mean divergence from the representative, Eq. (12)."""
         return float(np.average(self.div(X, self.representative(X, weights)), weights=weights))
 
-    def log_density(self, x: ArrayLike, mean: ArrayLike) -> Float:  # (..., d) ×2 -> (...)
-        """log p(x) = −d_φ(x, μ) + φ(x) + log p_0(x) of the exponential family with mean μ, Eq. (15)."""
+    def log_density(self, x: ArrayLike, mean: ArrayLike, bandwidth: float = 1.0) -> Float:
+        """log p(x) = −d_φ(x, μ)/β + log b(x, β) of the exponential family with mean μ, Eq. (15).
+
+        x, mean : (..., d); the result is (...).
+        """
+        return np.asarray(-self.div(x, mean) / bandwidth + self.log_base(x, bandwidth))
+
+    def log_base(self, x: ArrayLike, bandwidth: float = 1.0) -> Float:  # (..., d) -> (...)
+        """log b(x, β), what the density has beside the divergence: φ(x) + log p_0(x) where β = 1."""
+        x = np.asarray(x, float)
+        log_scale = self.log_scale(bandwidth)
+        assert self.family is not None
+        return np.asarray(self.phi_sum(x) + self.family.log_base_measure(x) + x.shape[-1] * log_scale)
+
+    def log_scale(self, bandwidth: float) -> float:
+        """What a bandwidth adds to ``log_base`` per coordinate; ValueError where no density is known."""
         if self.family is None:
-            raise ValueError(f"log_density needs an exponential family; {self.name} has none")
-        base_measure = self.family.log_base_measure(np.asarray(x, float))
-        return np.asarray(-self.div(x, mean) + self.phi_sum(x) + base_measure)
+            raise ValueError(f"a density needs an exponential family; {self.name} has none")
+        if bandwidth == 1.0:
+            return 0.0
+        if self.family.dispersion is None:
+            raise ValueError(
+                f"a density under {self.name} ({self.family.name}) needs bandwidth=1; got {bandwidth:g}: "
+                "for others its normalizer is not known"
+            )
+        return self.family.dispersion.log_scale(bandwidth)
+
+    def threshold(self, gap: Float, smoothing: Float) -> Float:  # (m,), (d,) -> (m,)
+        """½·min_y [d(y, a) + d(y, b)] over all points y there can be, Eq. (23), from its value over all y."""
+        return gap
+
+    def off_plane(self, added: float) -> float:
+        """By how much d from centers that smoothing makes so much longer is too large for a density."""
+        return 0.0
+
+    def background(self, means: Float, share: float | None = None) -> Float:  # (d,) -> (d,)
+        """A share of each feature's mean: a Gamma prior on Poisson rates, which acts like idf.
+
+        A feature that never occurs gets what the rarest one has; with no feature at all, the share itself.
+        """
+        if (means < 0).any():
+            raise ValueError(
+                f'smoothing="background" needs features with a mean >= 0; '
+                f"feature {int(np.argmin(means))} has {means.min():g}"
+            )
+        rarest = means[means > 0].min(initial=np.inf)
+        share = self.background_share if share is None else share
+        baseline = share * np.where(means > 0, means, rarest if np.isfinite(rarest) else 1.0)
+        return np.minimum(baseline, 0.25 * self.domain.high)
 
     def _reduce(self, function: Function, X: ArrayLike) -> Float:
         X = np.asarray(X, float)
@@ -188,6 +231,7 @@ def from_exponential_family(
     mean_domain: tuple[float, float] | None = None,
     name: str = "custom",
     n_features: int = 3,
+    discrete: bool = False,
 ) -> BregmanDivergence:
     """The divergence of an exponential family (section 4.1): φ is the conjugate of the log-partition ψ.
 
@@ -197,6 +241,7 @@ def from_exponential_family(
     grad_inverse : θ of a mean μ; found numerically when not given.
     log_base_measure : log p_0(x), (..., d) -> (...); with it the result has a ``family``.
     domain, mean_domain : intervals of θ and of μ = ∇ψ(θ); the second is found when not given.
+    discrete : whether x are whole numbers ≥ 0, so that p is a probability and no density.
 
     Examples
     --------
@@ -209,7 +254,10 @@ def from_exponential_family(
     psi = BregmanDivergence(log_partition, grad, grad_inverse, domain=domain, n_features=n_features)
     if mean_domain is None:
         mean_domain = inverse.image(grad, psi.domain) if psi.separable else (-np.inf, np.inf)
-    family = None if log_base_measure is None else Family(name, psi.phi_sum, log_base_measure)
+    support = COUNTS if discrete else REALS
+    family = None
+    if log_base_measure is not None:
+        family = Family(name, psi.phi_sum, log_base_measure, support=support)
     return BregmanDivergence(
         phi=psi.conjugate,
         grad=psi.grad_inverse,  # θ = ∇φ(μ), Eq. (16)

@@ -13,10 +13,11 @@ from .._support.robust import ordinary
 from .._support.sparse import Points, is_sparse
 from .base import BregmanDivergence
 from .domain import Interval
-from .family import Family
+from .family import BINARY, COUNTS, GAMMA, GAUSSIAN, POSITIVE, Family
 
 _POSITIVE = Interval(0.0, np.inf)
 _LOG_2PI = float(np.log(2 * np.pi))
+_SUM_TOLERANCE = 1e-6  # relative, of rows of one sum
 
 # SciPy has no types; here are those of what is used.
 _xlogy: Callable[[Float, Float], Float] = special.xlogy
@@ -52,6 +53,7 @@ class SquaredEuclidean(_Known):
         "Gaussian",
         log_partition=lambda theta: 0.5 * np.sum(theta**2, axis=-1),
         log_base_measure=lambda x: -0.5 * np.sum(x**2 + _LOG_2PI, axis=-1),
+        dispersion=GAUSSIAN,
     )
 
     def phi(self, X: Float) -> Float:
@@ -167,7 +169,12 @@ class Mahalanobis(_Known):
     def family(self) -> Family:
         covariance = self._known(self.covariance)
         log_volume = np.linalg.slogdet(covariance)[1] + len(covariance) * _LOG_2PI
-        return Family("multivariate Gaussian", self.conjugate, lambda x: -self.phi(x) - 0.5 * log_volume)
+        return Family(
+            "multivariate Gaussian",
+            self.conjugate,
+            lambda x: -self.phi(x) - 0.5 * log_volume,
+            dispersion=GAUSSIAN,
+        )
 
     def prepare(self, X: Points) -> tuple[BregmanDivergence, Points]:
         if self.precision is None:
@@ -210,6 +217,7 @@ class GeneralizedI(_Known):
         "Poisson",
         log_partition=lambda theta: np.sum(np.exp(theta), axis=-1),
         log_base_measure=lambda x: -np.sum(special.gammaln(x + 1), axis=-1),
+        support=COUNTS,
     )
 
     def phi(self, X: Float) -> Float:
@@ -253,8 +261,18 @@ class _CommonLength(_Known):
     def conjugate(self, T: Float) -> Float:
         return self._scale * np.exp(T - 1)
 
+    def threshold(self, gap: Float, smoothing: Float) -> Float:
+        """−s·log(Σ√(ab)/s): rows y sum to s as a and b do, which is more than the orthant's s − Σ√(ab)."""
+        total = self._scale + float(smoothing.sum())
+        least, most = (1 - _SUM_TOLERANCE) * total, (1 + _SUM_TOLERANCE) * total
+        return np.maximum(gap, least * np.log(least / np.minimum(most - gap, least)))
+
+    def off_plane(self, added: float) -> float:
+        """Smoothed centers y sum to S = L + Σe; the multinomial's own divergence is Σ x·log(x·S/(y·L))."""
+        return added - self._scale * float(np.log1p(added / self._scale))
+
     def _check_length(self, sums: Float, length: float, hint: str) -> None:
-        wrong = ~(np.abs(sums - length) <= 1e-6 * length)
+        wrong = ~(np.abs(sums - length) <= _SUM_TOLERANCE * length)
         if wrong.any():
             i = int(np.argmax(wrong))
             raise ValueError(
@@ -323,6 +341,7 @@ class Multinomial(_CommonLength):
             "multinomial",
             log_partition=lambda theta: length * special.logsumexp(theta, axis=-1),
             log_base_measure=lambda x: special.gammaln(length + 1) - np.sum(special.gammaln(x + 1), axis=-1),
+            support=COUNTS,
         )
 
     def __repr__(self) -> str:
@@ -331,6 +350,8 @@ class Multinomial(_CommonLength):
 
 class ItakuraSaito(_Known):
     """φ = Σ −log x − 1, d = Σ x/y − log(x/y) − 1; the exponential distribution.
+
+    With a bandwidth β it is the gamma distribution of shape 1/β.
 
     Examples
     --------
@@ -342,9 +363,11 @@ class ItakuraSaito(_Known):
     name = "itakura_saito"
     domain = _POSITIVE
     _family = Family(
-        "exponential",
+        "gamma",
         log_partition=lambda theta: -np.sum(np.log(-theta), axis=-1),
         log_base_measure=lambda x: np.zeros(np.shape(x)[:-1]),
+        support=POSITIVE,
+        dispersion=GAMMA,
     )
 
     def phi(self, X: Float) -> Float:
@@ -379,6 +402,7 @@ class Logistic(_Known):
         "Bernoulli",
         log_partition=lambda theta: np.sum(np.logaddexp(0, theta), axis=-1),
         log_base_measure=lambda x: np.zeros(np.shape(x)[:-1]),
+        support=BINARY,
     )
 
     def phi(self, X: Float) -> Float:

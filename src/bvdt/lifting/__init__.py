@@ -4,7 +4,7 @@ from .columns import MANY, Columns
 from .hashes import row_hashes
 from .lifted import Lifted, Lifting, lift, lifting_from_rows, middle_rows, shifted
 from .pairs import pair_divergences, pair_dots
-from .points import as_points, check_readable, extremes
+from .points import as_points, check_readable, extremes, refuse_entry
 from .rounding import refuse_rounding
 from .scales import warn_of_one_column
 from .smoothing import Facts, smoothing_from
@@ -23,6 +23,7 @@ __all__ = [
     "middle_rows",
     "pair_divergences",
     "pair_dots",
+    "refuse_entry",
     "refuse_rounding",
     "row_hashes",
     "shifted",

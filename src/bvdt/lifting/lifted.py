@@ -73,6 +73,24 @@ class Lifting:
             lifted = _with_elsewhere(self._lift(kept, given), *self.columns.elsewhere(X))
         return lifted if apart is None else replace(lifted, u=lifted.u + apart)
 
+    def observe(self, X: Points) -> Lifted:
+        """``transform(X).observations()`` of points that are validated and prepared."""
+        X = sparse.csr_array(X) if self.sparse else _dense(X, self.divergence)
+        if self.columns is None:
+            return self._lift(self._owned(X, X), X).observations()
+        kept = self.columns.kept(X)
+        kept.resize(kept.shape[0], len(self.smoothing))
+        lifted, (rows, x) = self._lift(kept, X).observations(), self.columns.elsewhere(X)
+        phi, slope = self.divergence.phi, self.divergence.grad(self.smoothing[-1:])
+        elsewhere = np.bincount(rows, phi(x) - phi(np.zeros(1)) - x * slope, lifted.n_points)
+        return replace(lifted, u=lifted.u + elsewhere)
+
+    @property
+    def total_smoothing(self) -> float:
+        """Σe over all features, those that are not in use among them."""
+        unused = self.n_features + self.divergence.n_added - len(self.smoothing)
+        return float(self.smoothing.sum() + unused * self.smoothing[-1])
+
     def admitting(self, X: Points) -> Lifting:
         """The lifting under which new data can be centers, too; most need no other."""
         divergence = self.divergence.admitting(X)
@@ -188,6 +206,27 @@ class Lifted:
         base = None if self.base is None else lifting.smoothing
         return Lifted(self.u, self.w, X, H, base, lifting)
 
+    def observations(self) -> Lifted:
+        """The rows as they were observed, beside the smoothed centers: d_ij = d_φ(x_i, x'_j), d_ii ≥ 0.
+
+        It is what a likelihood asks for: Eq. (15) is the density of an observation, and x + e is none.
+        """
+        assert self.lifting is not None
+        e, divergence = self.lifting.smoothing, self.lifting.divergence
+        if not e.any():
+            return self
+        if not self.is_sparse:
+            dense = _whole((self.X - e) / self.lifting.scale)
+            return replace(self, u=divergence.phi_sum(dense), X=dense)  # w is φ*(h)
+        scale = np.broadcast_to(self.lifting.scale, e.shape)[self.X.indices]
+        X = _with_data(self.X, _whole(self.X.data / scale))
+        at_e, zero = divergence.grad(e), float(divergence.phi(np.zeros(1))[0])
+        stored = divergence.phi(X.data) - zero - X.data * at_e[X.indices]
+        above = e * at_e - divergence.phi(e) + zero  # φ*(∇φ(e)) + φ(0), which is d_φ(0, e)
+        unused = (self.dimension + divergence.n_added - self.n_features) * above[-1]
+        u = _segment_sums(stored, X.indptr) + above.sum() + unused
+        return replace(self, u=u, w=self.w + self.H @ e, X=X)
+
     def divergences(self, rows: Chosen, centers: Chosen) -> Float:  # (n_rows, n_centers)
         """Exact divergences d_ij of chosen rows against chosen centers, never below 0."""
         inner = self.X[rows] @ self.H[centers].T
@@ -222,7 +261,8 @@ def lift(
     X : (N, d) array, scipy.sparse matrix or array, or DataFrame of numbers, N ≥ 2.
     divergence : a name of ``bvdt.divergences.get`` or an instance.
     smoothing : e of x' = x + e, which moves zeros inside the domain: a number, an array (d,), "background"
-        (a share of every feature's mean) or "auto" (none unless a point lies on the domain's edge).
+        (a share of every feature's mean), "likelihood" (that of a few under which counts are likeliest, each
+        row left out) or "auto" (none unless a point lies on the domain's edge).
     copy : False lets X be written over and kept, where it is an array of float64 or a CSR matrix of them.
     """
     divergence = get(divergence)
@@ -437,6 +477,12 @@ def _with_elsewhere(lifted: Lifted, rows: Index, x: Float) -> Lifted:
     own = np.zeros(n_points)
     own[filled] = length[filled] * h
     return _check_finite(Lifted(lifted.u + added, lifted.w + own - added, X, H, lifted.base, lifting))
+
+
+def _whole(x: Float) -> Float:
+    """Whole numbers again where smoothing and back have rounded."""
+    nearest = np.rint(x)
+    return np.where(np.abs(x - nearest) < 1e-9 * np.maximum(np.abs(nearest), 1.0), nearest, x)
 
 
 def _with_data(X: CSR, data: Float) -> CSR:

@@ -12,6 +12,7 @@ from .._support.arrays import Float
 from .._support.robust import ordinary_rows
 from .._support.sparse import Points, is_sparse
 from ..divergences import BregmanDivergence
+from ..divergences.likelihood import likeliest_smoothing
 from .points import extremes
 
 FEW_ZEROS = 0.1  # from this share of nonzero entries on, a zero is a small value rather than an absence
@@ -58,6 +59,8 @@ def resolve_smoothing(
     X: Points, divergence: BregmanDivergence, smoothing: float | str | ArrayLike, width: int | None = None
 ) -> Float:  # (d,)
     """The baseline of every feature; zeros for none. ``width`` counts features that X leaves out, too."""
+    if isinstance(smoothing, str) and smoothing == "likelihood":
+        return _given(likeliest_smoothing(divergence, X), X.shape[1])
     return smoothing_from(DataFacts(X, width), divergence, smoothing)
 
 
@@ -66,8 +69,12 @@ def smoothing_from(
 ) -> Float:  # (d,)
     """``resolve_smoothing`` of data that are known by their facts."""
     n_features = facts.n_features
+    if isinstance(smoothing, str) and smoothing == "likelihood":
+        raise ValueError('smoothing="likelihood" needs all data in one place; give the number it chose there')
     if isinstance(smoothing, str) and smoothing not in ("auto", "background"):
-        raise ValueError(f'smoothing needs a number, an array, "background" or "auto"; got {smoothing!r}')
+        raise ValueError(
+            f'smoothing needs a number, an array, "background", "likelihood" or "auto"; got {smoothing!r}'
+        )
     if divergence.translation_invariant:
         return np.zeros(n_features)  # a shift of all points changes no divergence
     if isinstance(smoothing, str) and smoothing == "auto":
@@ -76,7 +83,7 @@ def smoothing_from(
         if not inside and divergence.dense_smoothing is not None and facts.nonzero_share() > FEW_ZEROS:
             smoothing = divergence.dense_smoothing * float(facts.ordinary_means().mean())
     if isinstance(smoothing, str):
-        return _background(facts.ordinary_means(), divergence, divergence.background_share)
+        return divergence.background(facts.ordinary_means())
     return _given(smoothing, n_features)
 
 
@@ -84,26 +91,6 @@ def nonzero_share(X: Points, width: int | None = None) -> float:
     """Share of the entries that are not zero, however X is stored, of so many columns."""
     nonzero = X.count_nonzero() if is_sparse(X) else np.count_nonzero(X)
     return float(nonzero / (X.shape[0] * (width or X.shape[1])))
-
-
-def background(X: Points, divergence: BregmanDivergence, share: float | None = None) -> Float:  # (d,)
-    """A share of each feature's mean: a Gamma prior on Poisson rates, which acts like idf.
-
-    A feature that never occurs gets what the rarest one has; with no feature at all, the share itself.
-    """
-    share = divergence.background_share if share is None else share
-    return _background(DataFacts(X).ordinary_means(), divergence, share)
-
-
-def _background(mean: Float, divergence: BregmanDivergence, share: float) -> Float:  # (d,) -> (d,)
-    if (mean < 0).any():
-        raise ValueError(
-            f'smoothing="background" needs features with a mean >= 0; '
-            f"feature {int(np.argmin(mean))} has {mean.min():g}"
-        )
-    rarest = mean[mean > 0].min(initial=np.inf)
-    baseline = share * np.where(mean > 0, mean, rarest if np.isfinite(rarest) else 1.0)
-    return np.minimum(baseline, 0.25 * divergence.domain.high)
 
 
 def _given(smoothing: float | ArrayLike, n_features: int) -> Float:

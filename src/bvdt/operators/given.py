@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._support.arrays import Int
 from ..lifting import Lifted, pair_divergences
 from ..neighbors import NeighborLists
 from .near_field import NearField, near_weights
@@ -23,12 +24,17 @@ def given_near_field(lifted: Lifted, neighbors: Any, n_jobs: int | None) -> Near
             UserWarning,
             stacklevel=4,
         )
-    missing = lists.indices < 0
-    row = np.repeat(np.arange(lists.n_points, dtype=np.int32), lists.indices.shape[1])
-    d = pair_divergences(lifted, lifted, row, np.maximum(lists.indices, 0).ravel(), n_jobs)
+    return listed_near_field(lifted, lists.indices, n_jobs)
+
+
+def listed_near_field(lifted: Lifted, indices: Int, n_jobs: int | None) -> NearField:
+    """That of the centers listed, −1 for none, with the divergences of the points."""
+    missing = indices < 0
+    row = np.repeat(np.arange(len(indices), dtype=np.int32), indices.shape[1])
+    d = pair_divergences(lifted, lifted, row, np.maximum(indices, 0).ravel(), n_jobs)
     d = np.where(missing | np.isnan(d).reshape(missing.shape), np.inf, d.reshape(missing.shape))
     order = np.lexsort((d, missing), axis=1)  # of equal divergences the smaller index comes first
-    indices, d = np.take_along_axis(lists.indices, order, 1), np.take_along_axis(d, order, 1)
+    indices, d = np.take_along_axis(indices, order, 1), np.take_along_axis(d, order, 1)
     return NearField(indices, d, lifted=None if lifted.is_sparse else lifted)
 
 

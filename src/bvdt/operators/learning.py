@@ -30,7 +30,8 @@ def with_learned_bandwidth(op: WalkOperator) -> WalkOperator:
     dbar = np.concatenate([member.mean_divergence for member in op.members])
     if not (dbar > 0).any():
         return op
-    beta = learned_bandwidth(effective_dimension(op.lifted), dbar, curve)
+    dimension, dispersion = effective_dimension(op.lifted)
+    beta = learned_bandwidth(dimension, dbar, curve, dispersion)
     members = [member.with_bandwidth(beta) for member in op.members]
     if not isinstance(op, ForestOperator):
         return members[0]

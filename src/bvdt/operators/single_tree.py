@@ -16,14 +16,15 @@ from ..blocks import (
     BlockPartition,
     Curve,
     block_divergences,
-    bound_constant,
     bound_curve,
     coarsest_curve,
     distinct_tree,
+    effective_dimension,
     optimum,
     refined_blocks,
     resolve_bandwidth,
 )
+from ..divergences.family import GAUSSIAN
 from ..lifting import Lifted
 from ..tree import Tree
 from .base import Side
@@ -156,22 +157,6 @@ class TransitionOperator(WalkOperator):
 
     # -- what the others do -------------------------------------------------------------------------------
 
-    @property
-    def likelihood_bound(self) -> float | None:
-        """Eq. (18) with its constant, a lower bound on log p(D); None where the constant is not known.
-
-        It is for Gaussian families at any bandwidth, and for the others at 1 and without smoothing: elsewhere
-        exp(−d/β) has no closed normalizer, and smoothed counts are no counts.
-        """
-        lifting = self.lifted.lifting
-        if lifting is None:
-            return None
-        plain = self.bandwidth == 1.0 and not lifting.smoothing.any()
-        if not (plain or lifting.divergence.translation_invariant):
-            return None
-        constant = bound_constant(self.lifted, self.bandwidth)
-        return None if constant is None else constant + self.lower_bound
-
     def refine(self, n_blocks: int) -> TransitionOperator:
         """An operator with exactly that many blocks, split where the bound gains (theory: Refinement)."""
         if n_blocks == self.n_blocks:
@@ -228,8 +213,9 @@ def _resolved_bandwidth(
     distinct = distinct_tree(lifted, tree) if bandwidth == "auto" and partition.is_coarsest else None
     dbar = mean_divergence if distinct is None else mean_divergence[distinct.nodes[1:] - 1]
     # In units of the usual divergence, a power of 2 so that nothing is rounded: squares stay in range.
-    positive = dbar[dbar > 0]
-    unit = 2.0 ** np.round(np.log2(np.median(positive))) if positive.size else 1.0
+    positive, unit = dbar[dbar > 0], 1.0
+    if positive.size and (bandwidth == "auto" or effective_dimension(lifted)[1] is GAUSSIAN):
+        unit = float(2.0 ** np.round(np.log2(np.median(positive))))
     dbar = dbar / unit
 
     def curve(beta: float) -> Curve:

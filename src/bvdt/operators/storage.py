@@ -320,7 +320,7 @@ def _columns_from(header: dict[str, Any], arrays: dict[str, Any]) -> Columns | N
     return Columns(used.astype(np.intp), width)
 
 
-_OPTIONS = ("normalize", "length", "empty")
+_OPTIONS = ("normalize", "length", "empty", "r")
 
 
 def _divergence_header(divergence: BregmanDivergence) -> dict[str, Any]:

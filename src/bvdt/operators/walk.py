@@ -117,6 +117,38 @@ class WalkOperator(RealOperator):
 
         return quality(self, n_rows, random_state)
 
+    def log_likelihood(self) -> float:
+        """A lower bound on log p(D) of Eq. (17), in nats: each point under the kernels at all others.
+
+        It is the bound of Eq. (18) with its constant, and equals log p(D) for blocks of one entry each.
+        A likelihood needs an exponential family with a known constant: squared_euclidean, mahalanobis
+        and itakura_saito (the gamma distribution of shape 1/bandwidth) at any bandwidth; gid (Poisson),
+        negative_binomial, multinomial and logistic (Bernoulli) at bandwidth 1, on counts. ValueError
+        otherwise. A density of measurements compares with another, a probability of counts with another; see
+        ``bvdt.divergences.compare``.
+
+        Examples
+        --------
+        >>> import bvdt
+        >>> X = [[0.0], [1.0], [3.0], [4.5]]
+        >>> op = bvdt.transition_matrix(X, "squared_euclidean", bandwidth=1.0, random_state=0)
+        >>> round(op.log_likelihood(), 3)
+        -9.838
+        """
+        from .likelihood import log_likelihood
+
+        return log_likelihood(self)
+
+    def score_samples(self, X_new: Any = None) -> Float:  # (n_new,)
+        """log p(x) of new points under the mean of the kernels at all fitted points, from below.
+
+        Without ``X_new``: of the fitted points, each left out; their sum is ``log_likelihood()``, and only
+        the sum is a bound. For which divergences and bandwidths see there.
+        """
+        from .likelihood import fitted_scores, new_scores
+
+        return fitted_scores(self) if X_new is None else new_scores(self, X_new)
+
     def extend(self, X_new: Any) -> ExtendedOperator:
         """Rows for points that are not in the tree, as an operator n_new × N."""
         from .extended import extend

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from .._support.arrays import Long
 from .._support.running import generator
-from ..blocks import Curve, resolve_bandwidth_of
+from ..blocks import Curve, dimension_of, resolve_bandwidth_of
 from ..divergences import BregmanDivergence, get
+from ..divergences.family import GAUSSIAN
 from ..lifting import Lifting, refuse_rounding, warn_of_one_column
 from . import shard
 from .executors import Executor, Reference
@@ -177,7 +178,10 @@ def resolve(shards: Shards, top: Top, bandwidth: float | str) -> float:
     least = min([s.least if distinct_only else s.least_of_all for s in summaries] + positive.tolist())
     greatest = max([s.greatest for s in summaries] + above.tolist())
     middles = [s.middle for s in summaries if s.middle > 0] or positive.tolist()
-    unit = float(2.0 ** np.round(np.log2(np.median(middles)))) if middles else 1.0
+    nonzero = sum(s.nonzero for s in summaries) / shards.layout.n_points
+    dimension, dispersion = dimension_of(shards.lifting.divergence, shards.lifting.n_features, nonzero)
+    scaled_alike = bandwidth == "auto" or dispersion is GAUSSIAN
+    unit = float(2.0 ** np.round(np.log2(np.median(middles)))) if middles and scaled_alike else 1.0
     ends = np.array([least, greatest]) / unit if greatest > 0 else np.zeros(1)
     scaled = Top(top.tree, top.n_points, top.mean_divergence / unit, top.sibling, top.shard)
 
@@ -189,10 +193,7 @@ def resolve(shards: Shards, top: Top, bandwidth: float | str) -> float:
     executor, jobs = shards.executor, shards.executor.n_jobs
     if not isinstance(bandwidth, str):
         return resolve_bandwidth_of(bandwidth, 0.0, ends * unit, curve)
-    stored, n_points = sum(s.stored for s in summaries), shards.layout.n_points
-    n_features = len(summaries[0].sums.x)
-    dimension = max(stored / n_points, 1.0) if shards.lifting.sparse else float(n_features)
-    return float(unit * resolve_bandwidth_of(bandwidth, dimension, ends, curve))
+    return float(unit * resolve_bandwidth_of(bandwidth, dimension, ends, curve, dispersion))
 
 
 def solve_shards(shards: Shards, top: Top, bandwidth: float) -> tuple[list[Reference], TopSolution]:

@@ -22,6 +22,7 @@ from ..blocks import (
     block_divergences,
     coarsest_curve,
     distinct_tree,
+    n_nonzero,
     optimum,
 )
 from ..lifting import Lifted, Lifting, row_hashes
@@ -125,6 +126,7 @@ class Summary(NamedTuple):
 
     sums: Sums
     stored: int  # numbers of X
+    nonzero: int  # those of the data that are not 0
     distinct: int  # different points
     key: tuple[float, float, int]  # of its first point, equal for equal points
     least: float  # positive d̄ of a block between different points, +∞ without any
@@ -169,11 +171,12 @@ def _summary(lifted: Lifted, grown: Grown) -> Summary:
     positive = dbar[dbar > 0]
     first = Lifted(lifted.u[:1], lifted.w[:1], lifted.X[:1], lifted.H[:1])
     key = (float(lifted.u[0]), float(lifted.w[0]), int(row_hashes(first)[0]))
-    stored = int(lifted.X.nnz) if lifted.is_sparse else lifted.X.size
     least = float(positive.min(initial=np.inf))
     middle = float(np.median(positive)) if positive.size else 0.0
     greatest = float(dbar.max(initial=0.0))
-    return Summary(sums, stored, n_distinct, key, least, least_of_all, greatest, middle)
+    return Summary(
+        sums, lifted.n_values, n_nonzero(lifted), n_distinct, key, least, least_of_all, greatest, middle
+    )
 
 
 def curve_of(

@@ -1,6 +1,6 @@
 """The anchor growing phase, Eq. (7): k pivots by farthest point, every point with its nearest pivot.
 
-The anchors hierarchy is Moore's (2000). Differs from Section 2.3: no lists sorted by distance. One scan over
+The anchors hierarchy is of Moore 2000. Differs from Section 2.3: no lists sorted by distance. One scan over
 the segment per new anchor compares each point's distance with its anchor's threshold, Eq. (23): the same
 pruning, the same result, and in parallel.
 """
@@ -98,7 +98,16 @@ class Threshold:
     """d_thr of a new pivot b against the older ones a: the Jensen gap of φ* at ½, Eq. (23)–(24).
 
     The minimiser y of Eq. (24) has gradient ½(a* + b*), whence d_thr = ½(φ*(a*) + φ*(b*)) − φ*(½(a* + b*)).
+    Where all points lie on a plane, as those of ``kl``, the minimum over that plane is larger.
     """
+
+    lifted: Lifted
+
+    def least(self, ends: Float, middle: Float) -> Float:
+        """The gap, less what rounding may have added: a threshold too small only costs evaluations."""
+        gap = ends - middle - 1e-10 * (np.abs(ends) + np.abs(middle))
+        assert self.lifted.lifting is not None
+        return divergence_of(self.lifted).threshold(gap, self.lifted.lifting.smoothing)
 
     @staticmethod
     def of(lifted: Lifted) -> Callable[[list[int], int], Float]:
@@ -114,13 +123,13 @@ class DenseThreshold(Threshold):
         w, H = self.lifted.w, self.lifted.H
         ends = 0.5 * (w[older] + w[new])  # w = φ*(h) for dense points
         middle = self.conjugate_sum(0.5 * (H[older] + H[new]))
-        return _rounded_down(ends, middle)
+        return self.least(ends, middle)
 
 
 class SparseThreshold(Threshold):
     def __init__(self, lifted: Lifted) -> None:
         divergence, base = divergence_of(lifted), baseline_of(lifted)
-        self.H = lifted.H
+        self.lifted, self.H = lifted, lifted.H
         self.f = Baselined.of(divergence.conjugate, divergence.grad(base))
         self.scratch = np.zeros(lifted.n_features)
         self.rows: list[tuple[Long, Float]] = []
@@ -135,9 +144,4 @@ class SparseThreshold(Threshold):
         ends = 0.5 * (np.array(self.ends[:-1]) + self.ends[-1])
         half = np.full(len(older), 0.5)
         middle = mixture_sums(self.f, self.rows[-1], SparseRows.stack(self.rows[:-1]), half, self.scratch)
-        return _rounded_down(ends, middle)
-
-
-def _rounded_down(ends: Float, middle: Float) -> Float:
-    """The gap, less what rounding may have added: a threshold too small only costs evaluations."""
-    return ends - middle - 1e-10 * (np.abs(ends) + np.abs(middle))
+        return self.least(ends, middle)

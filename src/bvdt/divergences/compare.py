@@ -1,0 +1,440 @@
+"""Which divergence describes the data: families compared by the likelihood of rows they have not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.optimize import minimize_scalar
+from scipy.special import log_ndtr, logsumexp
+
+from .._support.arrays import Float, Index, checked_integer
+from .._support.running import generator
+from .._support.sparse import CSR, Points, PointsLike, is_sparse
+from .base import BregmanDivergence
+from .family import Support
+from .likelihood import center_divergences, dense_chunks, kernels, log_base_rows
+from .negative_binomial import NegativeBinomial, R
+from .table1 import Mahalanobis, SquaredEuclidean
+
+HELD_OUT = 5  # one row of so many is held out
+_CELLS = 20  # variances tried for a Gaussian over cells
+_LARGEST_COUNT = 10_000  # above it a Gaussian's cells are as its density
+_MAHALANOBIS = 30  # features up to which it is a candidate by itself
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A divergence at its best smoothing and bandwidth, and the log-likelihood per row, in nats."""
+
+    name: str
+    divergence: BregmanDivergence  # with what it learned from the data
+    family: str
+    smoothing: float  # of the kernels, as a walk takes it
+    bandwidth: float
+    kernels: float  # each row under kernels at the others, Eq. (17)
+    one_component: float  # each row under one component at the mean of the others
+    held_out: float  # rows of a fifth of the data under the likelier of the two, fitted to the rest
+    score: float  # of all rows, less ½·log n per number that was fitted: what candidates are ranked by
+    accuracy: float  # of labels, each given by the kernels at the other rows; NaN without labels
+    note: str = ""  # why there is no likelihood
+
+
+class Comparison(Sequence[Candidate]):
+    """Candidates, the likeliest first; those without a comparable likelihood last. Prints as a table."""
+
+    def __init__(self, candidates: Sequence[Candidate], base: str) -> None:
+        self.base = base  # "probability" of whole numbers, or "density"
+        self._candidates = sorted(candidates, key=lambda c: -c.score if np.isfinite(c.score) else np.inf)
+
+    @property
+    def best(self) -> Candidate:
+        """The likeliest."""
+        return self._candidates[0]
+
+    def __getitem__(self, i: Any) -> Any:
+        return self._candidates[i]
+
+    def __len__(self) -> int:
+        return len(self._candidates)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self._candidates)
+
+    def __repr__(self) -> str:
+        head = ("divergence", "family", "smoothing", "bandwidth", "kernels", "one component", "held out")
+        labeled = any(np.isfinite(c.accuracy) for c in self)
+        rows: list[tuple[str, ...]] = [(*head, "accuracy") if labeled else head]
+        for c in self:
+            figures = [f"{value:.2f}" for value in (c.kernels, c.one_component, c.held_out)]
+            figures += [f"{c.accuracy:.3f}"] * labeled
+            cells = (c.name, c.family, f"{c.smoothing:g}", f"{c.bandwidth:.3g}", *figures)
+            rows.append(tuple("–" if cell == "nan" else cell for cell in cells))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
+        ]
+        notes = [f"{c.name}: {c.note}" for c in self if c.note]
+        return "\n".join([f"log-{self.base} per row, nats", *(line.rstrip() for line in lines), *notes])
+
+
+def compare(
+    X: PointsLike,
+    candidates: Sequence[str | BregmanDivergence] | None = None,
+    y: ArrayLike | None = None,
+    *,
+    n_rows: int = 1000,
+    random_state: Any = None,
+) -> Comparison:
+    """Rank divergences by how likely their exponential families make the data; no label is needed.
+
+    A family is fitted twice: as the kernel density of Eq. (17), with centers at the rows, smoothing and
+    bandwidth chosen by the leave-one-out likelihood; and as one component at the mean. The likelier counts.
+    All are compared on one base measure: whole numbers by their probability, a Gaussian integrated over cells
+    of width 1; other numbers by their density.
+
+    Parameters
+    ----------
+    X : (N, d) array, sparse matrix or DataFrame of numbers.
+    candidates : names of ``bvdt.divergences.get``, instances, "log_normal" (a Gaussian of logarithms) or
+        "log_ratio" (the same for rows that sum to 1). None: those that fit the data's kind.
+    y : (N,) labels, −1 for none: then each candidate's accuracy is shown, by the kernels at the other rows.
+    n_rows : rows that are drawn from more.
+    random_state : seed of that draw.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bvdt.divergences import compare
+    >>> counts = np.random.default_rng(0).poisson(3.0, (300, 10))
+    >>> compare(counts).best.name
+    'gid'
+    """
+    X = _points(X)
+    labels = None if y is None else _labels(y, X.shape[0])
+    n_rows = checked_integer(n_rows, "n_rows", 2 * HELD_OUT)
+    chosen = generator(random_state).permutation(X.shape[0])[:n_rows]
+    kind = _Kind(X)
+    fold = len(chosen) // HELD_OUT
+    test, train = np.sort(chosen[:fold]), np.sort(chosen[fold:])
+    known = None if labels is None else labels[train]
+    names = kind.candidates() if candidates is None else candidates
+    found = [_compared(name, kind, X[train], X[test], known) for name in names]
+    return Comparison(found, "probability" if kind.whole else "density")
+
+
+# -- the data's kind ----------------------------------------------------------------------------------------
+
+
+class _Kind:
+    """Whole numbers, rows that sum to 1, positive numbers, or any."""
+
+    def __init__(self, X: Points) -> None:
+        values = X.data if is_sparse(X) else X
+        self.least = min(float(values.min(initial=0.0)), 0.0) if is_sparse(X) else float(X.min())
+        sums = np.asarray(X.sum(axis=1), float).ravel()
+        self.whole = self.least >= 0 and bool((np.rint(values) == values).all())
+        self.binary = self.whole and float(values.max(initial=0.0)) <= 1
+        self.simplex = (
+            X.shape[1] > 1
+            and not self.whole
+            and self.least >= 0
+            and bool(np.allclose(sums, 1.0, rtol=0, atol=1e-6))
+        )
+        self.one_length = self.whole and bool(np.ptp(sums) == 0 and sums[0] > 0)
+        self.narrow = not is_sparse(X) and 2 <= X.shape[1] <= min(_MAHALANOBIS, X.shape[0] // 10)
+
+    def candidates(self) -> list[str]:
+        """Names of what such data are usually described by."""
+        if self.whole:
+            names = ["gid", "negative_binomial", "squared_euclidean"]
+            return names + ["multinomial"] * self.one_length + ["logistic"] * self.binary
+        if self.simplex:
+            return ["squared_euclidean", "kl"] + ["log_ratio"] * (self.least > 0)
+        names = ["squared_euclidean"] + ["mahalanobis"] * self.narrow
+        return names + ["itakura_saito", "log_normal"] * (self.least > 0)
+
+
+def _points(X: PointsLike) -> Points:
+    if is_sparse(X):
+        stored = sparse.csr_array(X, dtype=np.float64)
+        mostly = 3 * stored.nnz > 2 * stored.shape[0] * stored.shape[1]
+        points: Points = stored.toarray() if mostly else stored
+    else:
+        points = np.asarray(X, dtype=np.float64)
+    if points.ndim != 2 or points.shape[0] < 2 * HELD_OUT or points.shape[1] < 1:
+        raise ValueError(f"compare needs {2 * HELD_OUT} rows of features or more; X has shape {points.shape}")
+    if not np.isfinite(points.data if is_sparse(points) else points).all():
+        raise ValueError("compare needs finite values, neither NaN nor inf, in X")
+    return points
+
+
+def _labels(y: ArrayLike, n_points: int) -> Index:
+    labels = np.asarray(y)
+    if labels.shape != (n_points,):
+        raise ValueError(f"y needs {n_points} labels, one per row of X; its shape is {labels.shape}")
+    none = labels == -1
+    numbers = np.unique(labels, return_inverse=True)[1]
+    return np.where(none, -1, numbers)
+
+
+# -- one candidate ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Scores:
+    """Rows of a fit: log p of those left out and of those held out."""
+
+    divergence: BregmanDivergence
+    smoothing: float
+    bandwidth: float
+    left_out: Float
+    held_out: Float
+    n_fitted: int
+
+    @property
+    def score(self) -> float:
+        n = len(self.left_out) + len(self.held_out)
+        total = float(self.left_out.sum() + self.held_out.sum())
+        return float(total - 0.5 * self.n_fitted * np.log(n)) / n
+
+    def plus(self, train: Float, test: Float) -> _Scores:
+        return replace(self, left_out=self.left_out + train, held_out=self.held_out + test)
+
+
+def _compared(
+    name: str | BregmanDivergence, kind: _Kind, train: Points, test: Points, labels: Index | None
+) -> Candidate:
+    from . import get
+
+    label = name if isinstance(name, str) else name.name
+    if label in TRANSFORMS:
+        change = TRANSFORMS[label]
+        if kind.whole or kind.least <= 0 or (label == "log_ratio" and not kind.simplex):
+            return _without(label, SquaredEuclidean(), f"{label} needs {change.requirement}")
+        moved = [change.apply(x) for x in (train, test)]
+        jacobians = change.log_jacobian(train), change.log_jacobian(test)
+        fits = [fit.plus(*jacobians) for fit in _fits(SquaredEuclidean(), *moved)]
+        return _candidate(label, fits, change.family, moved[0], labels)
+    divergence = get(name)
+    if kind.simplex and divergence.name == "squared_euclidean":  # a density on the plane of sum 1
+        train, test = _on_plane(train), _on_plane(test)
+    if divergence.name in ("gid", "kl") and kind.simplex:
+        return _without(label, divergence, "no family with a density on rows that sum to 1")
+    try:
+        divergence, train = divergence.prepare(train)
+        test = divergence.prepare(test)[1]
+    except ValueError as error:
+        return _without(label, divergence, str(error))
+    family = divergence.family
+    if family is None:
+        return _without(label, divergence, f"{divergence.name} has no exponential family")
+    if kind.whole and isinstance(divergence, SquaredEuclidean) and family.name == "Gaussian":
+        return _candidate(label, _cell_fits(divergence, train, test), "Gaussian over cells", train, labels)
+    reason = _not_comparable(family.support, kind, train)
+    if reason:
+        return _without(label, divergence, reason)
+    return _candidate(label, _fits(divergence, train, test), family.name, train, labels)
+
+
+def _not_comparable(support: Support, kind: _Kind, X: Points) -> str:
+    values = X.data if is_sparse(X) else X
+    if kind.whole and not support.discrete:
+        return "its density is no probability of whole numbers"
+    if not support.contains(values).all() or (is_sparse(X) and not support.contains(np.zeros(1)).all()):
+        return f"its family has {support.requirement} only"
+    return ""
+
+
+def _candidate(
+    label: str, fits: list[_Scores], family: str, train: Points, labels: Index | None
+) -> Candidate:
+    at_rows, alone = fits
+    better = max(fits, key=lambda fit: fit.score)
+    return Candidate(
+        label,
+        at_rows.divergence,
+        family,
+        at_rows.smoothing,
+        at_rows.bandwidth,
+        float(at_rows.left_out.mean()),
+        float(alone.left_out.mean()),
+        float(better.held_out.mean()),
+        better.score,
+        _accuracy(at_rows, train, labels),
+    )
+
+
+def _without(label: str, divergence: BregmanDivergence, note: str) -> Candidate:
+    nan = float("nan")
+    return Candidate(label, divergence, "–", nan, nan, nan, nan, nan, nan, nan, note)
+
+
+def _fits(divergence: BregmanDivergence, train: Points, test: Points) -> list[_Scores]:
+    """As kernels at the rows, and as one component."""
+    fit = kernels(divergence, train)
+    d = center_divergences(divergence, test, train, fit.smoothing) / fit.bandwidth
+    held = logsumexp(-d, axis=1) - np.log(train.shape[0]) + log_base_rows(divergence, test, fit.bandwidth)
+    family, own = divergence.family, _n_fitted(divergence)
+    disperse = int(family is not None and family.dispersion is not None)
+    n_fitted = own + disperse + int(fit.smoothing > 0)
+    as_kernels = _Scores(divergence, fit.smoothing, fit.bandwidth, fit.rows, held, n_fitted)
+    if not isinstance(divergence, NegativeBinomial):
+        return [as_kernels, _one_component(divergence, train, test, own + disperse)]
+
+    def alone(log_r: float) -> _Scores:
+        return _one_component(NegativeBinomial(float(np.exp(log_r))), train, test, own)
+
+    found = minimize_scalar(
+        lambda log_r: -alone(log_r).left_out.sum(), bounds=np.log(R)[[0, -1]], method="bounded"
+    )
+    return [as_kernels, alone(found.x)]
+
+
+def _n_fitted(divergence: BregmanDivergence) -> int:
+    """Numbers that the divergence learned from the data."""
+    if isinstance(divergence, Mahalanobis) and divergence.precision is not None:
+        return len(divergence.precision) * (len(divergence.precision) + 1) // 2 - 1  # beside the scale
+    return int(divergence.name == "negative_binomial")
+
+
+def _one_component(divergence: BregmanDivergence, train: Points, test: Points, n_fitted: int) -> _Scores:
+    """One density for all rows, at the mean of the others: what kernels have to surpass.
+
+    Counts have one more row in that mean, of the same number everywhere: no mean is 0.
+    """
+    n_points, n_features = train.shape
+    total = np.asarray(train.sum(axis=0), float).ravel()
+    family, high = divergence.family, divergence.domain.high
+    assert family is not None
+    more = int(family.support.discrete)
+    total = total + more * (0.5 * high if np.isfinite(high) else float(total.mean()) / n_points)
+    inside = [divergence.div(x, (total - x) / (n_points - 1 + more)) for x in dense_chunks(train)]
+    outside = [divergence.div(x, total / (n_points + more)) for x in dense_chunks(test)]
+    d, beta = np.concatenate(inside), 1.0
+    if family.dispersion is not None and d.any():
+        beta = family.dispersion.fitted(float(d.mean()) / n_features)
+    left = -d / beta + log_base_rows(divergence, train, beta)
+    held = -np.concatenate(outside) / beta + log_base_rows(divergence, test, beta)
+    return _Scores(divergence, 0.0, beta, left, held, n_fitted)
+
+
+def _accuracy(found: _Scores, train: Points, labels: Index | None) -> float:
+    """Share of the labels that the kernels at the other labeled rows give."""
+    if labels is None or (labels < 0).all():
+        return float("nan")
+    rows = np.flatnonzero(labels >= 0)
+    X, known = train[rows], np.unique(labels[rows], return_inverse=True)[1]
+    d = center_divergences(found.divergence, X, X, found.smoothing) / found.bandwidth
+    np.fill_diagonal(d, np.inf)
+    votes = np.exp(d.min(axis=1, keepdims=True) - d) @ np.eye(known.max() + 1)[known]
+    return float((votes.argmax(axis=1) == known).mean())
+
+
+# -- transforms ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A change of variables after which the data are Gaussian, and the log of its Jacobian per row."""
+
+    family: str
+    requirement: str
+    apply: Callable[[Float], Float]
+    log_jacobian: Callable[[Float], Float]
+
+
+def _on_plane(X: Points) -> Float:  # (n, d) -> (n, d − 1)
+    """Rows of one sum in orthonormal coordinates of their plane."""
+    X = X.toarray() if is_sparse(X) else X
+    d = X.shape[1]
+    basis = np.tril(np.ones((d - 1, d)), 0)
+    basis[np.arange(d - 1), np.arange(1, d)] = -np.arange(1, d)
+    return np.asarray(X @ (basis / np.linalg.norm(basis, axis=1, keepdims=True)).T)
+
+
+TRANSFORMS = {
+    "log_normal": Transform(
+        "log-normal", "measurements > 0", np.log, lambda X: np.asarray(-np.log(X).sum(axis=1))
+    ),
+    "log_ratio": Transform(
+        "logistic normal",
+        "rows of numbers > 0 that sum to 1",
+        lambda X: _on_plane(np.log(X)),
+        lambda X: np.asarray(-np.log(X).sum(axis=1) - np.log(X.shape[1])),
+    ),
+}
+
+
+# -- a Gaussian of whole numbers ----------------------------------------------------------------------------
+
+
+def _cell_fits(divergence: BregmanDivergence, train: Points, test: Points) -> list[_Scores]:
+    """A Gaussian integrated over cells of width 1, as kernels and as one component."""
+    train, test = (sparse.csr_array(x) for x in (train, test))
+    usual = max(float(center_divergences(divergence, train, train, 0.0).mean()) / train.shape[1], 1e-3)
+    sigmas = np.sqrt(np.geomspace(min(0.02, usual), 4.0 * usual, _CELLS))
+    tables = np.stack([_log_cell(np.arange(_largest(train, test) + 1), sigma) for sigma in sigmas])
+    inside, outside = _cells(train, train, tables), _cells(test, train, tables)
+    for logs in inside:
+        np.fill_diagonal(logs, -np.inf)
+    left = [logsumexp(logs, axis=1) - np.log(train.shape[0] - 1) for logs in inside]
+    best = int(np.argmax([rows.mean() for rows in left]))
+    held = logsumexp(outside[best], axis=1) - np.log(train.shape[0])
+    at_rows = _Scores(divergence, 0.0, float(sigmas[best] ** 2), left[best], held, 1)
+    return [at_rows, _one_cell_component(divergence, train, test)]
+
+
+def _largest(*parts: CSR) -> int:
+    largest = int(max(part.data.max(initial=0.0) for part in parts))
+    if largest > _LARGEST_COUNT:
+        raise ValueError(f"squared_euclidean needs counts up to {_LARGEST_COUNT} here; X has {largest}")
+    return largest
+
+
+def _log_cell(away: NDArray[np.number[Any]], sigma: float) -> Float:
+    """log of a Gaussian's mass in the cell of width 1 whose middle is so far from its mean."""
+    away = np.abs(away)
+    near, far = log_ndtr((0.5 - away) / sigma), log_ndtr((-0.5 - away) / sigma)
+    return np.asarray(near + np.log1p(-np.exp(far - near)))
+
+
+def _cells(rows: CSR, centers: CSR, tables: Float) -> Float:  # (n, d), (m, d), (t, L) -> (t, n, m)
+    """Σ_k of the cells' logs for every pair and each table of logs by distance.
+
+    Where a row has a zero the term is the center's alone, so that a row costs its stored values times m.
+    """
+    change = tables - tables[:, :1]
+    by_center = np.stack(
+        [np.bincount(_row_of(centers), c[centers.data.astype(int)], centers.shape[0]) for c in change]
+    )
+    columns, out = centers.tocsc(), np.empty((len(tables), rows.shape[0], centers.shape[0]))
+    for i in range(rows.shape[0]):
+        stored = slice(rows.indptr[i], rows.indptr[i + 1])
+        block = columns[:, rows.indices[stored]].toarray().astype(int)
+        away = np.abs(block - rows.data[stored].astype(int))
+        for t, c in enumerate(change):
+            out[t, i] = by_center[t] + (c[away] - c[block]).sum(axis=1)
+    return np.asarray(out + rows.shape[1] * tables[:, :1, None])
+
+
+def _row_of(X: CSR) -> Index:
+    return np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+
+
+def _one_cell_component(divergence: BregmanDivergence, train: CSR, test: CSR) -> _Scores:
+    n_points = train.shape[0]
+    total = np.asarray(train.sum(axis=0), float).ravel()
+    squares = sum(float(np.square(x - total / n_points).sum()) for x in dense_chunks(train))
+    variance = max(squares / train.shape[0] / train.shape[1] - 1 / 12, 1e-3)  # Sheppard's correction
+
+    def rows(X: CSR, means: Callable[[Float], Float]) -> Float:
+        parts = [_log_cell(x - means(x), float(np.sqrt(variance))).sum(axis=1) for x in dense_chunks(X)]
+        return np.concatenate(parts)
+
+    left = rows(train, lambda x: (total - x) / (n_points - 1))
+    return _Scores(divergence, 0.0, variance, left, rows(test, lambda x: total / n_points), 1)
