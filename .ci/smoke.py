@@ -70,6 +70,8 @@ def divergences() -> None:
         assert np.allclose(bvdt.transition_matrix(Z, name, random_state=0) @ np.ones(len(y)), 1)
     shares = 1 / (1 + np.exp(-RNG.normal(size=X.shape)))
     assert np.allclose(bvdt.transition_matrix(shares, "logistic", random_state=0) @ np.ones(len(y)), 1)
+    views = bvdt.Views(a=(X, "cosine"), b=RNG.normal(size=(len(y), 2)))
+    assert bvdt.LabelPropagation(random_state=0).fit(views, y).views_["b"]["n_features"] == 2
     counts = RNG.poisson(2.0, (len(y), 4))
     assert np.isfinite(bvdt.divergences.compare(counts, y=y).best.score)
     op = bvdt.transition_matrix(counts, "negative_binomial", bandwidth=1.0, random_state=0)

@@ -39,7 +39,9 @@ SAMPLES = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--rows", type=int, default=300)
     options = parser.parse_args()
@@ -47,7 +49,9 @@ def main() -> None:
         print(f"{columns} columns")
         for name, (expected, draw) in SAMPLES.items():
             chosen = Counter(
-                compare(draw(np.random.default_rng(seed), (options.rows, columns)), random_state=seed).best.name
+                compare(
+                    draw(np.random.default_rng(seed), (options.rows, columns)), random_state=seed
+                ).best.name
                 for seed in range(options.draws)
             )
             others = ", ".join(f"{other} {n}" for other, n in chosen.items() if other != expected)

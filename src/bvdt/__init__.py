@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from . import divergences, operators, walks
+from .lifting import Views
 from .operators import exact_transition_matrix, transition_matrix
 from .tree import Tree
 from .walks import propagate_labels
@@ -31,6 +32,7 @@ __all__ = [
     "SpectralClustering",
     "SpectralEmbedding",
     "Tree",
+    "Views",
     "__version__",
     "dask",
     "datasets",

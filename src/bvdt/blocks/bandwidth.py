@@ -153,6 +153,8 @@ def dimension_of(
 
 def n_nonzero(lifted: Lifted) -> int:
     """Values of the data that are not 0."""
+    if lifted.is_mixed:
+        return sum(n_nonzero(block) for block in lifted.blocks)
     if lifted.is_sparse:
         return int(np.count_nonzero(lifted.X.data))
     baseline = 0.0 if lifted.lifting is None else lifted.lifting.smoothing

@@ -54,6 +54,8 @@ def _changes(lifted: Lifted, order: Int) -> Mask:  # (N − 1,)
 
 def _ends(lifted: Lifted) -> list[Integers]:  # (N,) each
     """What equal rows share and is read at once: the first and last stored values, and where they stand."""
+    if lifted.is_mixed:
+        return [values for block in lifted.blocks for values in _ends(block)]
     X = lifted.X
     if not lifted.is_sparse:
         return [X[:, 0], X[:, -1]]

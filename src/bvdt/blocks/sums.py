@@ -11,8 +11,9 @@ from scipy import sparse
 
 from .. import _core
 from .._support.arrays import Float, Int, Integers
+from .._support.mixed import Mixed
 from .._support.running import n_threads
-from .._support.sparse import CSR, Points
+from .._support.sparse import CSR, Points, is_sparse
 from ..lifting import Lifted, pair_dots
 from ..tree import Tree
 from .partition import BlockPartition
@@ -29,6 +30,8 @@ def block_divergences(
     lifted: Lifted, tree: Tree, partition: BlockPartition, n_jobs: int | None = None
 ) -> Float:  # (n_blocks,)
     """Mean divergences d̄_AB = D_AB / (|A||B|) of every block, Eq. (20) in lifted form, never below 0."""
+    if lifted.is_mixed:  # D_AB = |B|·U(A) + |A|·W(B) − Σ_blocks ⟨X(A), H(B)⟩
+        return _of_blocks(lifted, tree, partition, n_jobs)
     if not partition.is_coarsest:
         return NodeSums.of(lifted, tree).mean_divergences(partition.rows, partition.cols, n_jobs)
     out = np.zeros(tree.n_nodes)
@@ -37,6 +40,26 @@ def block_divergences(
     kernel: Callable[..., None] = _core.coarsest_sparse if lifted.is_sparse else _core.coarsest_dense
     kernel(*lifted.arrays, U, W, *tree_arrays, out, n_threads(n_jobs, 8 * lifted.n_values))
     return out[1:]
+
+
+def _of_blocks(lifted: Lifted, tree: Tree, partition: BlockPartition, n_jobs: int | None) -> Float:
+    """Of mixed points. A block's own u and w keep its kernel's result ≥ 0: ½‖x‖² and ½‖h‖² of each side."""
+    rows, cols = partition.rows, partition.cols
+    size = tree.size.astype(float)
+    total = np.zeros(partition.n_blocks)
+    left, right = lifted.u.copy(), lifted.w.copy()
+    for block in lifted.blocks:
+        u, w = (0.5 * _squares(part) for part in (block.X, block.H))
+        own = Lifted(u, w, block.X, block.H)
+        total += block_divergences(own, tree, partition, n_jobs)
+        left -= u
+        right -= w
+    U, W = (sums_by_node(values, tree, n_jobs) / size for values in (left, right))
+    return np.asarray(np.maximum(total + U[rows] + W[cols], 0.0))
+
+
+def _squares(X: Points) -> Float:  # (N, d) -> (N,)
+    return np.asarray(X.multiply(X).sum(axis=1)).ravel() if is_sparse(X) else np.einsum("ij,ij->i", X, X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,16 +73,15 @@ class NodeSums:
     size: Int  # (2N−1,)
     U: Float  # (2N−1,)
     W: Float  # (2N−1,)
-    X: Points  # (2N−1, d)
-    H: Points  # (2N−1, d)
+    X: Points | Mixed  # (2N−1, d)
+    H: Points | Mixed  # (2N−1, d)
 
     @classmethod
     def of(cls, lifted: Lifted, tree: Tree) -> NodeSums:
         """Sums for all nodes of a tree."""
         U, W = sums_by_node(lifted.u, tree), sums_by_node(lifted.w, tree)
-        sums = _sparse_node_sums if lifted.is_sparse else _dense_node_sums
-        X = sums(lifted.X, tree)
-        H = X if lifted.H is lifted.X else sums(lifted.H, tree)
+        X = _node_sums(lifted.X, tree)
+        H = X if lifted.H is lifted.X else _node_sums(lifted.H, tree)
         return cls(tree.size, U, W, X, H)
 
     def mean_divergences(
@@ -71,6 +93,12 @@ class NodeSums:
         n_a, n_b = self.size[a].astype(float), self.size[b].astype(float)
         mean = self.U[a] / n_a + self.W[b] / n_b - inner / (n_a * n_b)  # Eq. (20), lifted
         return np.asarray(np.maximum(mean, 0.0))
+
+
+def _node_sums(X: Points | Mixed, tree: Tree) -> Points | Mixed:
+    if isinstance(X, Mixed):
+        return Mixed(_dense_node_sums(X.dense, tree), _sparse_node_sums(X.stored, tree))
+    return _sparse_node_sums(X, tree) if is_sparse(X) else _dense_node_sums(X, tree)
 
 
 def _dense_node_sums(X: Float, tree: Tree) -> Float:  # (N, d) -> (2N−1, d)

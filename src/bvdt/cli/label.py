@@ -71,6 +71,7 @@ class Task:
 def label(
     input: Documents = None,
     text: o.Text = None,
+    vectors: o.Vectors = None,
     id: o.Id = None,
     labels: Labels = None,
     classes: Classes = None,
@@ -107,7 +108,7 @@ def label(
     else:
         terms = o.text_settings(ngrams, chars, min_df, stop_words)
         settings = o.walk_settings(None, None, None, None, scale, terms, seed, jobs)
-        source = Source(input, text, id, labels, missing, encoding, stop_words)
+        source = Source(input, text, id, labels, missing, encoding, stop_words, vectors=vectors)
         _with_documents(said, source, settings, task)
     said.finish()
 

@@ -122,6 +122,9 @@ Parsed: TypeAlias = Any  # typer takes no unions: the option's parser says which
 Input = Annotated[Path, typer.Argument(metavar="INPUT", show_default=False, hidden=True)]
 Output = Annotated[Path, option("--output", "-o", help="To .csv, .tsv, .jsonl or .parquet.", metavar="FILE")]
 Text = Annotated[str | None, option("--text", help='Column of texts; default "text".', metavar="COLUMN")]
+Vectors = Annotated[
+    Path | None, option("--vectors", help="An encoder's vectors, .npy, in INPUT's order.", metavar="FILE")
+]
 Id = Annotated[str | None, option("--id", help='Column of ids; default "id".', metavar="COLUMN")]
 EscapeFormulas = Annotated[
     bool, option("--escape-formulas", help="Write ' before texts that begin a formula.", rich_help_panel=RARE)

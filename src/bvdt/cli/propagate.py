@@ -128,6 +128,7 @@ def propagate(
     output: o.Output,
     labels: Labels = None,
     text: o.Text = None,
+    vectors: o.Vectors = None,
     id: o.Id = None,
     missing: o.Missing = None,
     encoding: o.Encoding = None,
@@ -160,7 +161,7 @@ def propagate(
     debug: o.Debug = False,
 ) -> None:
     session = Session(quiet=quiet, json=json)
-    source = Source(input, text, id, labels, missing, encoding, stop_words, model, keep_columns)
+    source = Source(input, text, id, labels, missing, encoding, stop_words, model, keep_columns, vectors)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs, blocks)
     if method not in (None, "spread") and blend not in (None, "walk"):
@@ -172,6 +173,7 @@ def propagate(
     if dask is not None:
         made: dict[str, object] = {
             "--text": text,
+            "--vectors": vectors,
             "--encoding": encoding,
             "--report": report,
             "--keep-columns": keep_columns,
@@ -274,7 +276,7 @@ def _reasons(
     with session.steps("explain", n_labels) as advance:
         found = fitted.reasons(n=task.explain or REASONS, advance=advance)
     kind = "words" if features.kind == "text" else "columns"
-    return ReasonTexts(found, documents.ids, fitted.codes_ >= 0, features.names, kind).all()
+    return ReasonTexts(found, documents.ids, fitted.codes_ >= 0, features.row_names, kind).all()
 
 
 def _classes(session: Session, source: Source, documents: Documents) -> tuple[list[str], Index]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._support.sparse import Points, is_sparse
+from ..documents.files.vectors import read_vectors
 from ..documents.settings import WalkSettings, build_walk
+from ..lifting import Views
 from .session import Session
 
 if TYPE_CHECKING:
@@ -32,11 +34,13 @@ class Source:
     stop_words: str | None = None
     model: Path | None = None
     keep_columns: bool = False
+    vectors: Path | None = None
 
     def files(self) -> Iterator[tuple[Path, str]]:
         """Every file that is read, and what it is."""
         yield self.path, "the input"
         named = {"the labels": self.labels, "the stop words": self.stop_words, "the model": self.model}
+        named |= {"the vectors": self.vectors}
         for what, name in named.items():
             if name is not None and Path(name).is_file():
                 yield Path(name), what
@@ -65,12 +69,18 @@ def read(
     if n_documents < least:
         raise ValueError(f"{source.path} needs at least {least} documents{purpose}; it has {n_documents}")
     session.result |= {"input": str(source.path), "documents": n_documents}
-    return documents
+    if source.vectors is None:
+        return documents
+    vectors = read_vectors(source.vectors, n_documents)
+    n_empty = int((~vectors.any(axis=1)).sum())
+    if n_empty:
+        session.note(f"{n_empty:,} rows of {source.vectors} are zero: only the other features place them")
+    return replace(documents, vectors=vectors)
 
 
 def walk(
     session: Session, documents: Documents, settings: WalkSettings
-) -> tuple[Features, Points, WalkOperator]:
+) -> tuple[Features, Points | Views, WalkOperator]:
     """Features, their matrix and its walk; says what they are."""
     from ..documents.features import TextSettings, learn_features
     from ..walks import looks_like_graph
@@ -108,13 +118,14 @@ def walk(
     return features, X, op
 
 
-def note_empty(session: Session, X: Points, features: Features) -> None:
+def note_empty(session: Session, X: Points | Views, features: Features) -> None:
     """A note on documents in which no known term occurs, or whose rows are empty."""
-    n_empty = int((np.diff(X.indptr) == 0).sum()) if is_sparse(X) else 0
+    words = next(iter(X.blocks.values())) if isinstance(X, Views) else X
+    n_empty = int((np.diff(words.indptr) == 0).sum()) if is_sparse(words) else 0
     if n_empty:
         what = "no known term" if features.kind == "text" else "only zeros"
         who = f"1 document holds {what}: its" if n_empty == 1 else f"{n_empty:,} documents hold {what}: their"
-        session.note(f"{who} place is a guess")
+        session.note(f"{who} place is {'that of the vectors' if isinstance(X, Views) else 'a guess'}")
 
 
 def describe(features: Features, op: WalkOperator) -> str:
@@ -126,4 +137,6 @@ def describe(features: Features, op: WalkOperator) -> str:
     trees = f"{len(op.members)} tree" + ("s" if len(op.members) > 1 else "")
     near_field = getattr(op, "near_field", None)
     kept = "" if near_field is None else f", {near_field.k} nearest"
-    return f"{features.n_features:,} {names.get(features.kind, 'features')}{scale}{divergence}, {trees}{kept}"
+    vectors = f" and {features.n_vectors:,} columns of vectors" if features.n_vectors else ""
+    what = f"{features.n_features:,} {names.get(features.kind, 'features')}{scale}{vectors}"
+    return f"{what}{divergence}, {trees}{kept}"

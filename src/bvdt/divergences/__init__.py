@@ -7,6 +7,7 @@ from .compare import compare
 from .domain import Interval
 from .family import Family
 from .negative_binomial import NegativeBinomial
+from .product import Product
 from .table1 import (
     Cosine,
     GeneralizedI,
@@ -30,6 +31,7 @@ __all__ = [
     "Mahalanobis",
     "Multinomial",
     "NegativeBinomial",
+    "Product",
     "SquaredEuclidean",
     "compare",
     "from_exponential_family",

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr, logsumexp
 
 from .._support.arrays import Float, Index, checked_integer
@@ -285,6 +284,8 @@ def _fits(divergence: BregmanDivergence, train: Points, test: Points) -> list[_S
     as_kernels = _Scores(divergence, fit.smoothing, fit.bandwidth, fit.rows, held, n_fitted)
     if not isinstance(divergence, NegativeBinomial):
         return [as_kernels, _one_component(divergence, train, test, own + disperse)]
+
+    from scipy.optimize import minimize_scalar  # here, so that ``import bvdt`` stays light
 
     def alone(log_r: float) -> _Scores:
         return _one_component(NegativeBinomial(float(np.exp(log_r))), train, test, own)

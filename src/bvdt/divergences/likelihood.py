@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from .._support.arrays import Float
@@ -123,6 +122,8 @@ def _at(divergence: BregmanDivergence, X: Points, smoothing: float) -> Fit:
 
 
 def _likeliest_bandwidth(divergence: BregmanDivergence, d: Float, n_features: int) -> float:
+    from scipy.optimize import minimize_scalar  # here, so that ``import bvdt`` stays light
+
     family, usual = divergence.family, float(d.mean())
     if family is None or family.dispersion is None or not usual > 0:
         return 1.0

@@ -25,6 +25,7 @@ from .._support.arrays import ArraysByName, Float, Mask
 from .._support.json import JsonObject
 from .._support.robust import ordinary
 from .._support.sparse import CSR, Points, is_sparse
+from ..lifting import Views
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 
 SCALES = ("auto", "tfidf", "standard", "none")
+VIEW_NAMES = {"text": "words", "counts": "words"}  # of the view beside vectors, by kind
 _GAP = 3.0  # between a code and the other values, in their range
 EUCLIDEAN = (None, "squared_euclidean", "mahalanobis", "cosine")
 
@@ -75,15 +77,44 @@ class Features:
     idf: Float | None = None  # (d,)
     mean: Float | None = None  # (d,)
     deviation: Float | None = None  # (d,)
+    n_vectors: int = 0  # columns of an encoder's vectors, a view of its own
+
+    @property
+    def width(self) -> int:
+        """Features in all, vectors among them."""
+        return self.n_features + self.n_vectors
+
+    @property
+    def row_names(self) -> list[str] | None:
+        """Of the columns as experts see them: vectors before words, after other columns."""
+        if not self.n_vectors or self.names is None:
+            return self.names
+        vectors = [f"vector[{k}]" for k in range(self.n_vectors)]
+        return vectors + self.names if self.kind == "text" else self.names + vectors
 
     @property
     def terms(self) -> list[str] | None:
         """The words that the columns stand for, whose character n-grams say more; None for other features."""
         return self.names if self.kind == "text" and self.text.analyzer == "word" else None
 
-    def transform(self, documents: Documents) -> Points:  # (n, d)
+    def transform(self, documents: Documents) -> Points | Views:  # (n, d)
         """The matrix of new documents; refuses those of another kind."""
-        return self._scaled(self._aligned(documents), documents)
+        return self._with_vectors(self._scaled(self._aligned(documents), documents), documents)
+
+    def _with_vectors(self, X: Points, documents: Documents) -> Points | Views:
+        """X and the documents' vectors as two views, where there are vectors."""
+        vectors = documents.vectors
+        if vectors is None and not self.n_vectors:
+            return X
+        if vectors is None:
+            raise ValueError(f"{documents.path} needs --vectors, as the model's documents had")
+        if not self.n_vectors:
+            raise ValueError("the model was made without vectors; leave out --vectors")
+        if vectors.shape[1] != self.n_vectors:
+            raise ValueError(
+                f"--vectors needs {self.n_vectors} columns, as the model's; it has {vectors.shape[1]}"
+            )
+        return Views.of({VIEW_NAMES.get(self.kind, self.kind): X, "vectors": (vectors, "cosine")})
 
     def unknown_share(self, documents: Documents) -> float:
         """Out-of-vocabulary rate: share of the texts' words that the fit did not know; 0 without texts."""
@@ -141,6 +172,7 @@ class Features:
     def contents(self) -> tuple[JsonObject, ArraysByName]:
         """Header and arrays for a file."""
         header = {"kind": self.kind, "scale": self.scale, "n_features": self.n_features}
+        header |= {"n_vectors": self.n_vectors} if self.n_vectors else {}
         arrays = {name: getattr(self, name) for name in ("idf", "mean", "deviation")}
         arrays = {name: array for name, array in arrays.items() if array is not None}
         if self.names is not None:
@@ -168,7 +200,8 @@ class Features:
         needed = {"tfidf": ("idf",), "standard": ("mean", "deviation"), "none": ()}[scale]
         if any(learnt[name] is None for name in needed) or (kind == "text" and names is None):
             raise KeyError(f"what {kind} with the scale {scale} needs")
-        return cls(kind, scale, n_features, TextSettings(**text), names, **learnt)
+        n_vectors = int(header.get("n_vectors", 0))
+        return cls(kind, scale, n_features, TextSettings(**text), names, n_vectors=n_vectors, **learnt)
 
 
 def _is_learnt(values: NDArray[np.generic], positive: bool) -> bool:
@@ -183,7 +216,7 @@ def learn_features(
     scale: str = "auto",
     divergence: str | None = None,
     text: TextSettings | None = None,
-) -> tuple[Features, Points]:
+) -> tuple[Features, Points | Views]:
     """What the documents teach, and their matrix; see the module's head for the kinds and scales."""
     if scale not in SCALES:
         raise ValueError(f"scale needs one of {', '.join(SCALES)}; got {scale!r}")
@@ -194,7 +227,10 @@ def learn_features(
     else:
         kind, X = _kind(documents), _checked(documents.X, documents, names)
     features = Features(kind, _resolved(scale, kind, divergence), X.shape[1], text, names)
-    return _learn_scale(features, X, documents)
+    features, X = _learn_scale(features, X, documents)
+    if documents.vectors is not None:
+        features = replace(features, n_vectors=int(documents.vectors.shape[1]))
+    return features, features._with_vectors(X, documents)
 
 
 def _learn_scale(features: Features, X: Points, documents: Documents) -> tuple[Features, Points]:

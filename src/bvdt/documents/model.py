@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from .._support.arrays import ArraysByName, Float, Index
 from .._support.json import JsonObject
 from .._support.sparse import Operator
+from ..lifting import ViewsLifting
 from ..operators import storage
 from ..operators.stored import require
 from ..stacking import FeatureScale, NewPoints
@@ -123,7 +124,7 @@ def _model_from(stored: JsonObject, learnt: ArraysByName, operator: Operator) ->
     n_points, n_features = operator.shape[0], operator.lifted.dimension
     if scores.shape != (n_points, len(classes)) or codes.shape != (n_points,):
         raise IndexError(f"labels of shape {codes.shape} and {scores.shape} for {n_points} points")
-    if features.n_features != n_features or not -1 <= codes.min() <= codes.max() < len(classes):
+    if features.width != n_features or not -1 <= codes.min() <= codes.max() < len(classes):
         raise IndexError("features or classes that do not fit the operator")
     plain = scores.dtype == np.float64 and codes.dtype.kind == "i"
     require(plain, "model_scores and model_codes", "float64 and integers", (scores.dtype, codes.dtype))
@@ -175,12 +176,13 @@ def _prior_contents(propagation: LabelPropagation) -> tuple[JsonObject | None, A
     arrays = {name: getattr(new, name) for name in _PRIOR_ARRAYS}
     if new.scale is not None:
         arrays |= {"mean": new.scale.mean, "scale": new.scale.scale}
+    views = () if new.scale is None else new.scale.names
     header = {
         "name": propagation.blend if isinstance(propagation.blend, str) else None,
         "share": new.share,
         "power": new.power,
         "recovered": new.through is not None,
-    }
+    } | ({"views": list(views)} if views else {})
     return header, {f"prior_{name}": array for name, array in arrays.items() if array is not None}
 
 
@@ -194,7 +196,14 @@ def _prior_from(
     n_features = lifted.n_features if stored["recovered"] else lifted.dimension
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("walk", "unstepped", "given"), (n_points, n_classes))
     shapes |= {"weights": (n_features, n_classes), "constant": (n_classes,)}
-    shapes |= {"mean": (n_features,), "scale": (n_features,)}
+    views = stored.get("views", [])
+    lifting = lifted.lifting
+    if isinstance(lifting, ViewsLifting) and not stored["recovered"]:
+        require(list(views) == list(lifting.names), "views", "the operator's", views)
+        n_dense = sum(part.n_features for part in lifting.parts if not part.sparse)
+    else:
+        n_dense = n_features
+    shapes |= {"mean": (n_dense,), "scale": (n_dense,)}
     arrays: dict[str, Any] = {name: learnt.get(f"prior_{name}") for name in shapes}
     for name, array in arrays.items():
         if array is not None:
@@ -211,7 +220,7 @@ def _prior_from(
     new = NewPoints(
         share=float(stored["share"]),
         power=float(stored["power"]),
-        scale=FeatureScale(arrays["mean"], arrays["scale"]) if linear else None,
+        scale=FeatureScale(arrays["mean"], arrays["scale"], tuple(views)) if linear else None,
         through=operator.lifted.lifting if stored["recovered"] else None,
         **{name: arrays[name] for name in _PRIOR_ARRAYS},
     )

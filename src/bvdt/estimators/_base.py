@@ -17,10 +17,11 @@ from .._support.defaults import DIVERGENCE, N_NEIGHBORS
 from .._support.running import RandomState
 from .._support.sparse import Operator, OperatorLike, Points, PointsLike
 from ..divergences import BregmanDivergence, get
-from ..lifting import check_readable
+from ..lifting import Views, ViewsLifting, check_readable
 from ..operators import near_weights, transition_matrix
 from ..tree import Tree
 from ..walks import as_square, looks_like_graph, warn_of_distances
+from ._table import INSTEAD, TableEncoder, needs_encoding
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -40,16 +41,12 @@ _WALK_PARAMETERS = """divergence : str or BregmanDivergence, default="squared_eu
     progress : bool, default=False
         Those of ``bvdt.transition_matrix``; ``random_state`` draws all that is random."""
 
-_INSTEAD = (
-    'bvdt.text_pipeline("text") labels texts, scikit-learn\'s TfidfVectorizer turns them into numbers; leave '
-    "columns of names out, or encode them"
-)
-
 
 class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """An estimator with the parameters of ``bvdt.transition_matrix`` and, once fitted, ``operator_``."""
 
     operator_: Operator
+    _table: TableEncoder | None = None  # where X was a table of more than numbers
     _recall: float | None = None  # of sparse rows' neighbors; None: a fixed effort that serves labels
 
     def __init__(
@@ -130,6 +127,15 @@ class WalkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         if lifted is not None:
             self.n_features_in_ = lifted.dimension
 
+    @property
+    def views_(self) -> dict[str, dict[str, Any]]:
+        """Where X was ``bvdt.Views``: of each its divergence, features, and the factor of its divergence."""
+        check_is_fitted(self, "operator_")
+        lifting = getattr(getattr(self.operator_, "lifted", None), "lifting", None)
+        if not isinstance(lifting, ViewsLifting) or not lifting.names:
+            raise AttributeError("views_ is there after a fit to bvdt.Views")
+        return lifting.described()
+
     def _extend(self, X: PointsLike) -> Operator:  # n_new × N
         """Rows of new points."""
         return self._walk().extend(checked(self, X, reset=False))
@@ -170,8 +176,41 @@ def _warn_of_graph(estimator: WalkEstimator, X: Points) -> None:
         )
 
 
+def _checked_views(estimator: WalkEstimator, X: Views, reset: bool) -> Any:
+    """Views have the features of all; whether they are those of the fit is checked where they are lifted."""
+    if not len(X):
+        raise ValueError("Views needs at least 1 point; they have 0")
+    if reset:
+        estimator._table = None
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(estimator, name):
+                delattr(estimator, name)
+        estimator.n_features_in_ = X.shape[1]
+    return X
+
+
+def _checked_table(estimator: WalkEstimator, X: Any, reset: bool) -> Views:
+    """A table of numbers and categories as views."""
+    if reset:
+        estimator._table = TableEncoder.learn(X)
+        estimator.feature_names_in_ = np.array(estimator._table.columns, object)
+        estimator.n_features_in_ = len(estimator._table.columns)
+    assert estimator._table is not None
+    if not hasattr(X, "columns"):
+        names = ", ".join(estimator._table.columns[:6])
+        raise ValueError(f"X needs to be a table with the fit's columns, {names}; got {type(X).__name__}")
+    return estimator._table.views(X)
+
+
 def checked(estimator: WalkEstimator, X: PointsLike, **options: bool | int) -> Points:
-    """X as an array or CSR; its values are checked where they are lifted, which names row and column."""
+    """X as an array, CSR or Views; values are checked where they are lifted, which names row and column."""
+    reset = bool(options.get("reset", True))
+    if isinstance(X, Views):
+        return _checked_views(estimator, X, reset)
+    if needs_encoding(X) if reset else getattr(estimator, "_table", None) is not None:
+        return _checked_table(estimator, X, reset)
+    if reset:
+        estimator._table = None
     check_readable(X)
     try:
         return validate_data(
@@ -180,5 +219,5 @@ def checked(estimator: WalkEstimator, X: PointsLike, **options: bool | int) -> P
     except ValueError:
         from ._texts import explain_text_error  # scikit-learn's part on texts, which numbers do not need
 
-        with explain_text_error(X, _INSTEAD):
+        with explain_text_error(X, INSTEAD):
             raise

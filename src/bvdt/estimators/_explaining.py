@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._support.arrays import Chosen, Float, Numbers, Single, checked_integer
 from .._support.sparse import Points, PointsLike
+from ..lifting import Views
 from ..stacking import NewPoints, Reasons, Scored, blend_parts, reversible_step, rows_of_lifted, softmax
 from ..walks import label_contributions, largest_contributions, symmetrized
 from ._base import checked
@@ -31,7 +32,8 @@ def explain_one(model: LabelPropagation, point: PointsLike, n: int, neighbors: i
         points, weight, label = np.array([index]), np.ones(1), int(P[index].argmax())
         parts, features, feature_shares = _parts(model, n, points)
     else:
-        as_is = sparse.issparse(point) or hasattr(point, "columns")  # a table has the names of its columns
+        # A table has the names of its columns.
+        as_is = isinstance(point, Views) or sparse.issparse(point) or hasattr(point, "columns")
         new: Points = point if as_is else np.atleast_2d(np.asarray(point))
         new = new.reshape(1, -1) if new.ndim == 1 else new  # a row of a sparse array
         if new.shape[0] != 1:
@@ -108,6 +110,9 @@ def _fitted_rows(
     if labeler is not None and labeler.rows is not None:
         return labeler.rows.T[chosen], given
     X = rows_of_lifted(model.operator_.lifted)  # of a model file
+    if isinstance(X, Views):
+        widths = {name: view["n_features"] for name, view in model.views_.items()}
+        return state.scale.rows(Views.of({n: x[:, : widths[n]][chosen] for n, x in X.blocks.items()})), given
     return state.scale.rows(X[:, : len(state.weights)][chosen]), given
 
 

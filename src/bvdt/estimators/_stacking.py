@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from .._support import memory
+from .._support.mixed import blocks_of
 from .._support.sparse import CSR, Operator, Points, PointsLike, is_sparse
+from ..lifting import Views
 from ..stacking import Labeler, rows_of_lifted
 from ..stacking.folds import N_FOLDS
 from ._base import checked
@@ -35,10 +37,9 @@ def labeler_for(
     if earlier is not None and earlier.op is model.operator_ and earlier.made_from == key:
         return earlier
     rows, through = _features(model, X)
-    if terms is not None and len(terms) != getattr(model, "n_features_in_", len(terms)):
-        raise ValueError(
-            f"terms needs one word for each of {model.n_features_in_} columns of X; it has {len(terms)}"
-        )
+    columns = _term_columns(model, X)
+    if terms is not None and columns is not None and len(terms) != columns:
+        raise ValueError(f"terms needs one word for each of {columns} columns of X; it has {len(terms)}")
     labeler = Labeler(
         model.operator_,
         rows,
@@ -51,6 +52,13 @@ def labeler_for(
     )
     labeler.made_from = key
     return labeler
+
+
+def _term_columns(model: LabelPropagation, X: PointsLike | None) -> int | None:
+    """How many columns terms may stand for: all, or those of the sparse views."""
+    if not isinstance(X, Views):
+        return getattr(model, "n_features_in_", None)
+    return sum(int(block.shape[1]) for block in X.blocks.values() if is_sparse(block))
 
 
 def knows_features(operator: Operator, X: PointsLike | None) -> bool:
@@ -82,6 +90,8 @@ def as_words(terms: Iterable[object] | Callable[[], Iterable[object]] | None) ->
 
 def _digest(values: object) -> object:
     """A digest of arrays' values, whichever array holds them; anything else is itself."""
+    if isinstance(values, Views):
+        return tuple((name, *map(_digest, blocks_of(X))) for name, X in values.blocks.items())
     if is_sparse(values):
         rows: CSR = values.tocsr()
         return rows.shape, *map(_digest, (rows.data, rows.indices, rows.indptr))
@@ -95,6 +105,8 @@ def _digest(values: object) -> object:
 def _features(model: LabelPropagation, X: PointsLike) -> tuple[Points, Lifting | None]:  # (N, d)
     if X is not None:
         X = checked(model, X, reset=False)
+        if isinstance(X, Views):
+            return (X.matrix() if hasattr(model.blend, "fit") else X), None
         values = X.data if sparse.issparse(X) else X
         if not np.isfinite(values).all():
             raise ValueError("X needs finite values with a blend; it has others")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
 from .._support.sparse import PointsLike, Sparse
+from ..lifting import Views
 
 
 class CountWeights(TfidfTransformer):  # type: ignore[misc]  # scikit-learn has no types
@@ -49,6 +52,54 @@ class TextWeights(TfidfVectorizer):  # type: ignore[misc]
         return documents if own or self.input != "content" else as_texts(documents)
 
 
+class TextViews(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Texts as two views: tf-idf of their words, and the vectors of an encoder.
+
+    Parameters
+    ----------
+    encoder : an object with ``encode``, which makes an array (n, d) of a list of strings, as those of
+        sentence-transformers and model2vec; or that array, of the texts of the fit.
+    """
+
+    def __init__(self, encoder: Any) -> None:
+        self.encoder = encoder
+
+    def fit(self, X: Iterable[str], y: ArrayLike | None = None) -> TextViews:
+        """Learn the vocabulary."""
+        self.words_ = TextWeights(sublinear_tf=True).fit(X)
+        return self
+
+    def fit_transform(self, X: Iterable[str], y: ArrayLike | None = None) -> Views:
+        """Learn the vocabulary; the views of the texts."""
+        texts = as_texts(X)
+        self.fit(texts)
+        if hasattr(self.encoder, "encode"):
+            return self.transform(texts)
+        return self._views(texts, self.encoder)
+
+    def transform(self, X: Iterable[str]) -> Views:
+        """The views of texts."""
+        texts = as_texts(X)
+        if not hasattr(self.encoder, "encode"):
+            raise ValueError(
+                "new texts need an encoder with encode; this pipeline was made with an array of vectors "
+                "(bvdt.Views of words and vectors takes new ones of both)"
+            )
+        return self._views(texts, self.encoder.encode(texts))
+
+    def get_feature_names_out(self, names: ArrayLike | None = None) -> NDArray[np.object_]:
+        """The words."""
+        return np.asarray(self.words_.get_feature_names_out())
+
+    def _views(self, texts: list[str], vectors: ArrayLike) -> Views:
+        vectors = np.asarray(vectors)
+        if vectors.ndim != 2 or len(vectors) != len(texts):
+            raise ValueError(
+                f"encoder needs a vector for each of {len(texts)} texts; its array has shape {vectors.shape}"
+            )
+        return Views(words=(self.words_.transform(texts), "cosine"), vectors=(vectors, "cosine"))
+
+
 def as_texts(documents: Iterable[str]) -> list[str]:
     """A list of strings, one per document."""
     if hasattr(documents, "columns"):
@@ -63,7 +114,7 @@ def as_texts(documents: Iterable[str]) -> list[str]:
             'strings, or counts to text_pipeline("counts")'
         )
     if isinstance(documents, str):
-        raise ValueError(f"X needs to be texts, one per document; it is the one text {_beginning(documents)}")
+        raise ValueError(f"X needs to be texts, one per document; it is the one text {beginning(documents)}")
     texts = list(documents)
     for place, text in enumerate(texts):
         if not isinstance(text, str | bytes):
@@ -86,7 +137,7 @@ def explain_text_error(X: PointsLike, instead: str) -> Iterator[None]:
         text, column = found
         where = "" if column is None else f" in column {column!r}"
         raise ValueError(
-            f"X needs numbers, points × features; it holds the text {_beginning(text)}{where}: {instead}"
+            f"X needs numbers, points × features; it holds the text {beginning(text)}{where}: {instead}"
         ) from None
 
 
@@ -110,5 +161,5 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _beginning(text: str) -> str:
+def beginning(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:39] + "…")

@@ -27,12 +27,14 @@ class TextPipeline(Pipeline):  # type: ignore[misc]  # scikit-learn has no types
         return self
 
 
-def text_pipeline(input: str = "counts", **params: Any) -> Pipeline:
+def text_pipeline(input: str = "counts", *, encoder: Any = None, **params: Any) -> Pipeline:
     """Pipeline from term counts, or from strings, to labels: sublinear tf-idf, then LabelPropagation.
 
     Parameters
     ----------
     input : "counts", a matrix documents × terms; "text", strings, one per document: of a table one column.
+    encoder : an object with ``encode(list of str) -> array``, as sentence-transformers and model2vec have, or
+        that array for the texts of the fit: the walk is then over words and vectors together. For strings.
     params : of ``bvdt.LabelPropagation``; the divergence is "cosine" and there are 2 trees unless they say
         otherwise. From strings the linear experts of blend="auto" see the words' character n-grams, too.
 
@@ -44,11 +46,15 @@ def text_pipeline(input: str = "counts", **params: Any) -> Pipeline:
     >>> model[-1].transduction_.tolist()
     ['food', 'food', 'cars', 'cars']
     """
-    from ._texts import CountWeights, TextWeights
+    from ._texts import CountWeights, TextViews, TextWeights
 
     steps = {"counts": (Pipeline, CountWeights), "text": (TextPipeline, TextWeights)}
     if input not in steps:
         raise ValueError(f'input needs "counts" or "text"; got {input!r}')
     pipeline, weighting = steps[input]
     labels = LabelPropagation(**(DEFAULTS | params))
+    if encoder is not None:
+        if input != "text":
+            raise ValueError(f'encoder needs input="text"; got {input!r}')
+        return TextPipeline([("views", TextViews(encoder)), ("labels", labels)])
     return pipeline([("tfidf", weighting(sublinear_tf=True)), ("labels", labels)])

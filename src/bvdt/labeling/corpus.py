@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from .._support.sparse import Points
+from ..lifting import Views
 
 if TYPE_CHECKING:
     from ..documents.features import Features
@@ -28,7 +29,7 @@ class Corpus:
 
     documents: Documents
     features: Features
-    X: Points  # (N, d)
+    X: Points | Views  # (N, d)
     operator: WalkOperator
 
     def __post_init__(self) -> None:
@@ -53,7 +54,8 @@ class Corpus:
         """What a person reads: the text, or the numbers that are not zero."""
         if self.documents.texts is not None:
             return self.documents.texts[row]
-        return _numbers(self.X, row, self.documents.features or self.features.names)
+        X = next(iter(self.X.blocks.values())) if isinstance(self.X, Views) else self.X
+        return _numbers(X, row, self.documents.features or self.features.names)
 
     def snippet(self, row: int) -> str:
         """The beginning, on one line."""

@@ -7,7 +7,9 @@ from .pairs import pair_divergences, pair_dots
 from .points import as_points, check_readable, extremes, refuse_entry
 from .rounding import refuse_rounding
 from .scales import warn_of_one_column
+from .sketch import sketch
 from .smoothing import Facts, smoothing_from
+from .views import Views, ViewsLifting, views_lifting
 
 __all__ = [
     "MANY",
@@ -15,6 +17,8 @@ __all__ = [
     "Facts",
     "Lifted",
     "Lifting",
+    "Views",
+    "ViewsLifting",
     "as_points",
     "check_readable",
     "extremes",
@@ -27,6 +31,8 @@ __all__ = [
     "refuse_rounding",
     "row_hashes",
     "shifted",
+    "sketch",
     "smoothing_from",
+    "views_lifting",
     "warn_of_one_column",
 ]

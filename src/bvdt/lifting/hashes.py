@@ -13,6 +13,9 @@ _BATCH = 1 << 20  # values at once
 
 def row_hashes(lifted: Lifted, rows: Int | None = None) -> NDArray[np.uint64]:  # (N,)
     """A 64-bit hash of each row of X, or of some: Σ_j mix(bits of x_j)·r_j mod 2⁶⁴, to which zeros add 0."""
+    if lifted.is_mixed:
+        dense, stored = lifted.blocks
+        return row_hashes(dense, rows) ^ (row_hashes(stored, rows) * np.uint64(0x9E3779B97F4A7C15))
     odd = np.random.default_rng(0).integers(0, 2**63, lifted.n_features, dtype=np.uint64) * np.uint64(2)
     odd += np.uint64(1)
     X = lifted.X if rows is None else lifted.X[rows]

@@ -20,9 +20,10 @@ from scipy import sparse
 from .._support import memory
 from .._support.arrays import Chosen, Float, Index, Integers
 from .._support.defaults import DIVERGENCE
+from .._support.mixed import Mixed, above, blocks_of, inner_products
 from .._support.running import n_threads
 from .._support.sparse import CSR, Points, PointsLike, is_sparse
-from ..divergences import BregmanDivergence, get
+from ..divergences import BregmanDivergence, Product, get
 from .columns import Columns
 from .points import as_points, extremes, refuse_entry
 from .rounding import refuse_rounding
@@ -135,7 +136,7 @@ class Lifted:
     @property
     def n_values(self) -> int:
         """Numbers that x holds: a measure of the work of reading them all."""
-        return int(self.X.nnz if self.is_sparse else self.X.size)
+        return int(self.X.nnz if self.is_sparse else self.X.size)  # of mixed rows both
 
     @property
     def n_points(self) -> int:
@@ -153,6 +154,21 @@ class Lifted:
     @property
     def is_sparse(self) -> bool:
         return is_sparse(self.X)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether the points are dense and sparse blocks side by side, whose inner products add."""
+        return isinstance(self.X, Mixed)
+
+    @property
+    def blocks(self) -> list[Lifted]:
+        """Dense and sparse points whose inner products add up to these; u and w are in none of them."""
+        if not self.is_mixed:
+            return [self]
+        none = np.zeros(self.n_points)
+        same = self.H is self.X
+        pairs = zip(blocks_of(self.X), blocks_of(self.H), strict=True)
+        return [Lifted(none, none, x, x if same else h) for x, h in pairs]
 
     @property
     def arrays(self) -> KernelArrays:
@@ -187,11 +203,11 @@ class Lifted:
         Features that no point of a table of ``columns`` uses stay one feature.
         """
         assert self.lifting is not None
-        X_new = as_points(X_new, minimum=1)
+        X_new = X_new if hasattr(X_new, "blocks") else as_points(X_new, minimum=1)
         lifting = self.lifting.admitting(X_new)
         new, old = lifting.transform(X_new), self._widened(lifting)
-        X = _stacked(old.X, new.X)
-        H = X if old.H is old.X and new.H is new.X else _stacked(old.H, new.H)
+        X = above(old.X, new.X)
+        H = X if old.H is old.X and new.H is new.X else above(old.H, new.H)
         u, w = np.concatenate([old.u, new.u]), np.concatenate([old.w, new.w])
         return Lifted(u, w, X, H, old.base, lifting)
 
@@ -215,6 +231,8 @@ class Lifted:
         e, divergence = self.lifting.smoothing, self.lifting.divergence
         if not e.any():
             return self
+        if isinstance(divergence, Product):
+            raise ValueError("a likelihood of views needs data inside every domain; smoothing=0 tries it")
         if not self.is_sparse:
             dense = _whole((self.X - e) / self.lifting.scale)
             return replace(self, u=divergence.phi_sum(dense), X=dense)  # w is φ*(h)
@@ -229,23 +247,8 @@ class Lifted:
 
     def divergences(self, rows: Chosen, centers: Chosen) -> Float:  # (n_rows, n_centers)
         """Exact divergences d_ij of chosen rows against chosen centers, never below 0."""
-        inner = self.X[rows] @ self.H[centers].T
-        inner = inner.toarray() if is_sparse(inner) else inner
+        inner = inner_products(self.X[rows], self.H[centers])
         return np.asarray(np.maximum(self.u[rows][:, None] + self.w[centers][None, :] - inner, 0.0))
-
-    def centers_of(self, means: Points) -> tuple[Float, Points]:  # (n, d) -> (n,), (n, d)
-        """w and h of points given in the coordinates of ``X``, such as means: Eq. (13)'s representatives."""
-        assert self.lifting is not None
-        divergence = self.lifting.divergence
-        if not self.is_sparse:
-            H = np.ascontiguousarray(divergence.grad(means))
-            return np.einsum("ij,ij->i", means, H) - divergence.phi_sum(means), H
-        means = sparse.csr_array(means)
-        e = np.zeros(self.n_features) if self.base is None else self.base
-        base, x = e[means.indices], means.data
-        h = divergence.grad(x + base) - divergence.grad(base)
-        terms = x * divergence.grad(x + base) - divergence.phi(x + base) + divergence.phi(base)
-        return np.asarray(_with_data(means, terms).sum(axis=1)).ravel(), _with_data(means, h)
 
 
 def lift(
@@ -266,6 +269,13 @@ def lift(
     copy : False lets X be written over and kept, where it is an array of float64 or a CSR matrix of them.
     """
     divergence = get(divergence)
+    if isinstance(divergence, Product) or hasattr(X, "blocks"):
+        from . import views  # which lifts each part by this function
+
+        if isinstance(X, views.Views):
+            return views.lift_views(X, divergence, smoothing)
+        assert isinstance(divergence, Product)
+        return views.lift_product(X, divergence, smoothing)
     given, X = X, as_points(X)
     points, columns = X, None
     if is_sparse(X) and divergence.separable and np.ndim(smoothing) == 0:
@@ -292,11 +302,6 @@ def lift(
     if not divergence.translation_invariant:
         refuse_rounding(lifted, divergence.name)
     return lifted
-
-
-def _stacked(X: Points, Y: Points) -> Points:
-    """Rows of one after those of the other, in one storage."""
-    return sparse.csr_array(sparse.vstack([X, Y], format="csr")) if is_sparse(X) else np.vstack([X, Y])
 
 
 def _with_zeros(X: Points, added: int) -> Points:  # (N, d) -> (N, d + added)

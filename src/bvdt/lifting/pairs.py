@@ -6,13 +6,17 @@ import numpy as np
 
 from .. import _core
 from .._support.arrays import Float, Int, Integers, Long
+from .._support.mixed import Mixed
 from .._support.running import n_threads
 from .._support.sparse import CSR, Points, is_sparse
 from .lifted import Lifted
 
 
-def pair_dots(X: Points, H: Points, a: Integers, b: Integers, n_jobs: int | None) -> Float:
-    """⟨X[a[e]], H[b[e]]⟩ for each pair e; X and H both dense or both CSR; fastest when ``a`` is sorted."""
+def pair_dots(X: Points | Mixed, H: Points | Mixed, a: Integers, b: Integers, n_jobs: int | None) -> Float:
+    """⟨X[a[e]], H[b[e]]⟩ for each pair e; both dense, CSR or mixed; fastest when ``a`` is sorted."""
+    if isinstance(X, Mixed):
+        assert isinstance(H, Mixed)
+        return pair_dots(X.dense, H.dense, a, b, n_jobs) + pair_dots(X.stored, H.stored, a, b, n_jobs)
     out = np.empty(len(a))
     pairs = np.ascontiguousarray(a, np.int32), np.ascontiguousarray(b, np.int32)
     if is_sparse(X):

@@ -106,7 +106,8 @@ def autotuned(points: Lifted, k: int, recall: float, seed: int, n_jobs: int | No
     if recall == 1:
         return Tuned(NeighborIndex.build(points, IndexParams("exact", seed=seed), n_jobs=n_jobs), k, None)
     directions, projection = 0, None
-    if not points.is_sparse and points.n_features > FEW_FEATURES and not is_few(points):
+    plain = not (points.is_sparse or points.is_mixed)
+    if plain and points.n_features > FEW_FEATURES and not is_few(points):
         projection = principal(points, seed)
         directions = choose_directions(points, projection, k, recall, np.random.default_rng((seed, 2)))
     params = IndexParams("auto", directions, seed=seed)
@@ -129,9 +130,9 @@ def for_new_points(index: NeighborIndex | None, points: Lifted, n_jobs: int | No
     Sparse points have a fixed budget, as ground truth among them costs more than a search.
     """
     if index is not None and index.serves_new_points:
-        known = points.is_sparse or index.recall is not None
+        known = points.is_sparse or points.is_mixed or index.recall is not None
         return index if known else tuned(index, K_NEW, RECALL).index
-    if points.is_sparse:
+    if points.is_sparse or points.is_mixed:
         return NeighborIndex.build(points, n_jobs=n_jobs)
     return autotuned(points, K_NEW, RECALL, 0, n_jobs).index
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from .._support.arrays import Float, Int, Integers, batches
-from .._support.sparse import Points
+from .._support.mixed import blocks_of
+from .._support.sparse import Points, is_sparse
 from ..lifting import Lifted, pair_divergences
 
 
@@ -23,7 +23,7 @@ def exact_lists(
     """
     chosen = np.arange(queries.n_points) if chosen is None else chosen
     index, divergence = np.empty((len(chosen), k), np.int32), np.empty((len(chosen), k))
-    transposed = points.H.T.tocsr() if points.is_sparse else points.H.T
+    transposed = [x.T.tocsr() if is_sparse(x) else x.T for x in blocks_of(points.H)]
     for batch in batches(len(chosen), points.n_points):
         d = divergences(queries, chosen[batch], points, transposed)
         if own is not None:
@@ -32,11 +32,15 @@ def exact_lists(
     return index, divergence
 
 
-def divergences(queries: Lifted, chosen: Integers, points: Lifted, transposed: Points) -> Float:
-    """d of some queries from all points, whose H is given transposed."""
-    inner = queries.X[chosen] @ transposed
-    inner = inner.toarray() if sparse.issparse(inner) else inner
-    d = np.subtract(points.w, inner, out=inner)
+def divergences(
+    queries: Lifted, chosen: Integers, points: Lifted, transposed: list[Points]
+) -> Float:  # (n, N)
+    """d of some queries from all points, whose H's blocks are given transposed."""
+    products = [x @ h for x, h in zip(blocks_of(queries.X[chosen]), transposed, strict=True)]
+    d, *more = (p.toarray() if is_sparse(p) else p for p in products)
+    for inner in more:
+        d += inner
+    np.subtract(points.w, d, out=d)
     d += queries.u[chosen, None]
     return np.asarray(np.maximum(d, 0.0, out=d))
 

@@ -19,6 +19,7 @@ from .params import IndexParams, SearchParams
 from .postings import PostingIndex
 from .projection import FEW_FEATURES, Projection
 from .recall import Recall
+from .sketched import SketchedLists
 
 ALL_PAIRS = 3000  # points up to which all pairs are compared
 
@@ -52,7 +53,8 @@ class AllPairs:
     def __init__(self, points: Lifted, n_jobs: int | None) -> None:
         self.points = points
         # Dense tiles compare all pairs faster than a matrix product and a partial sort do.
-        self._lists = None if points.is_sparse else InvertedLists.build(points, IndexParams(), n_jobs)
+        kept = points.is_sparse or points.is_mixed
+        self._lists = None if kept else InvertedLists.build(points, IndexParams(), n_jobs)
 
     def default(self, k: int) -> SearchParams:
         return SearchParams(self.points.n_points)
@@ -129,13 +131,15 @@ class NeighborIndex:
         strategy = params.strategy
         if strategy == "auto":
             strategy = "exact" if is_few(points) else "postings" if points.is_sparse else "ivf"
-        if (strategy == "ivf" and points.is_sparse) or (strategy == "postings" and not points.is_sparse):
+        if strategy != "exact" and (strategy == "postings") != points.is_sparse:
             kind = "sparse" if points.is_sparse else "dense"
             raise ValueError(f'strategy "{strategy}" does not take {kind} points; "auto" does')
         params = replace(params, strategy=strategy)
         built: Strategy
         if strategy == "exact":
             built = AllPairs(points, n_jobs)
+        elif points.is_mixed:
+            built = SketchedLists.build(points, params, n_jobs)
         elif strategy == "ivf":
             built = InvertedLists.build(points, params, n_jobs, projection)
         else:
@@ -146,7 +150,8 @@ class NeighborIndex:
     @property
     def serves_new_points(self) -> bool:
         """Whether it is worth keeping for them: not where many coordinates are compared as they are."""
-        return self.recall is not None or self.points.is_sparse or self.points.n_features <= FEW_FEATURES
+        kept = self.points.is_sparse or self.points.is_mixed
+        return self.recall is not None or kept or self.points.n_features <= FEW_FEATURES
 
     def search(self, queries: Lifted, k: int, params: SearchParams | None = None) -> Lists:
         """The k nearest points of queries, lifted alike."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from scipy import sparse
 
 from .._support.arrays import Float, Index, Int, Integers, batches
-from .._support.sparse import CSR
+from .._support.mixed import Mixed, blocks_of
+from .._support.sparse import Points, is_sparse
 from ..lifting import Lifted
 from .differences import rerank_by_differences
 from .exact import divergences, exact_lists, least
@@ -56,8 +56,8 @@ def _compared(lifted: Lifted, limit: Float, k: int) -> tuple[tuple[Int, Float], 
     return (index, divergence), (row, center, d)
 
 
-def _transposed(H: CSR) -> CSR:
-    return H.T.tocsr() if sparse.issparse(H) else H.T
+def _transposed(H: Points | Mixed) -> list[Points]:
+    return [h.T.tocsr() if is_sparse(h) else h.T for h in blocks_of(H)]
 
 
 def _batches(first: int, last: int, width: int) -> Iterator[Index]:

@@ -35,7 +35,7 @@ def listed_near_field(lifted: Lifted, indices: Int, n_jobs: int | None) -> NearF
     d = np.where(missing | np.isnan(d).reshape(missing.shape), np.inf, d.reshape(missing.shape))
     order = np.lexsort((d, missing), axis=1)  # of equal divergences the smaller index comes first
     indices, d = np.take_along_axis(indices, order, 1), np.take_along_axis(d, order, 1)
-    return NearField(indices, d, lifted=None if lifted.is_sparse else lifted)
+    return NearField(indices, d, lifted=None if lifted.is_sparse or lifted.is_mixed else lifted)
 
 
 def graph_walk(neighbors: Any) -> sparse.csr_array:  # (N, N)

@@ -14,10 +14,10 @@ from scipy.special import logsumexp
 
 from .. import _core
 from .._support.arrays import Float, Index, Integers
+from .._support.mixed import Mixed, blocks_of, inner_products
 from .._support.sparse import Points, is_sparse
-from ..divergences import BregmanDivergence
 from ..divergences.likelihood import log_base_rows
-from ..lifting import Lifted, Lifting, as_points, pair_divergences, refuse_entry
+from ..lifting import Lifted, Lifting, ViewsLifting, as_points, pair_divergences, refuse_entry
 from .forest import ForestOperator
 from .given import listed_near_field
 from .single_tree import TransitionOperator
@@ -38,9 +38,12 @@ def fitted_scores(op: WalkOperator) -> Float:  # (N,)
     lifting = _lifting(op)
     divergence = lifting.divergence
     seen = _observed(op)
-    X = _widened(seen.lifted.X, seen.lifted.dimension + divergence.n_added)
     off_plane = divergence.off_plane(lifting.total_smoothing)
-    base = _log_base(divergence, X, op.bandwidth, lifting)
+    if isinstance(lifting, ViewsLifting):
+        base = _log_base_of_views(lifting, seen.lifted, op.bandwidth)
+    else:
+        X = _widened(seen.lifted.X, seen.lifted.dimension + divergence.n_added)
+        base = _log_base(lifting, X, op.bandwidth)
     return np.asarray(seen.row_values() - np.log(op.shape[0] - 1) + off_plane / op.bandwidth + base)
 
 
@@ -53,10 +56,14 @@ def new_scores(op: WalkOperator, X_new: Any) -> Float:  # (n_new,)
     """
     lifting = _lifting(op)
     indices = op.index.search(lifting.transform(X_new), min(_NEAREST, op.shape[0]))[0]
-    _, X = lifting.divergence.prepare(as_points(X_new, minimum=1))
-    X = X.toarray() if is_sparse(X) and not lifting.sparse else X
-    base = _log_base(lifting.divergence, X, op.bandwidth, lifting)
-    rows, centers = lifting.observe(X), op.lifted.observations()
+    if isinstance(lifting, ViewsLifting):
+        rows = lifting.observe(X_new)
+        base = _log_base_of_views(lifting, rows, op.bandwidth)
+    else:
+        _, X = lifting.divergence.prepare(as_points(X_new, minimum=1))
+        X = X.toarray() if is_sparse(X) and not lifting.sparse else X
+        rows, base = lifting.observe(X), _log_base(lifting, X, op.bandwidth)
+    centers = op.lifted.observations()
     blocks = _blocks(op, centers)
     step = max(1, _BATCH // (_NEAREST + len(blocks[1])))
     parts = [
@@ -82,9 +89,7 @@ def _mixture(
     d = pair_divergences(rows, centers, i, j, op.n_jobs)
     listed = np.full(indices.shape, -np.inf)
     listed[i, k] = -d / beta
-    inner = rows.X @ H.T
-    inner = inner.toarray() if is_sparse(inner) else inner
-    total = rows.u[:, None] * size + W - inner
+    total = rows.u[:, None] * size + W - inner_products(rows.X, H)
     count = np.repeat(size[None], n, axis=0)
     np.subtract.at(total, (i, of[j]), d)
     np.subtract.at(count, (i, of[j]), 1.0)
@@ -104,7 +109,9 @@ def _blocks(op: WalkOperator, centers: Lifted) -> tuple[Index, Float, Float, Poi
     of = _core.path_sums(at_node, tree.size, tree.order, 1).astype(np.intp)
     n_points = op.shape[0]
     member = sparse.csr_array((np.ones(n_points), (of, np.arange(n_points))), shape=(len(nodes), n_points))
-    return of, tree.size[nodes].astype(float), member @ centers.w, member @ centers.H
+    sums = [member @ block for block in blocks_of(centers.H)]
+    H = sums[0] if len(sums) == 1 else Mixed(*sums)
+    return of, tree.size[nodes].astype(float), member @ centers.w, H
 
 
 def _observed(op: WalkOperator) -> WalkOperator:
@@ -135,7 +142,14 @@ def _lifting(op: WalkOperator) -> Lifting:
     return lifting
 
 
-def _log_base(divergence: BregmanDivergence, X: Points, bandwidth: float, lifting: Lifting) -> Float:
+def _log_base_of_views(lifting: ViewsLifting, lifted: Lifted, bandwidth: float) -> Float:
+    """The sum over the views, each at its own bandwidth."""
+    views = zip(lifting.parts, lifting.split(lifted), lifting.factors, strict=True)
+    return np.asarray(sum(_log_base(part, view.X, bandwidth / factor) for part, view, factor in views))
+
+
+def _log_base(lifting: Lifting, X: Points, bandwidth: float) -> Float:
+    divergence = lifting.divergence
     family = divergence.family
     assert family is not None
     if lifting.offset is None:  # centered points are of families over all numbers

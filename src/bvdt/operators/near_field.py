@@ -114,8 +114,8 @@ class NearField:
         recall: Recall | None,
         index: NeighborIndex | None = None,
     ) -> NearField:
-        """With the divergences of sparse points, or of few."""
-        if lifted.is_sparse:
+        """With the divergences of sparse or mixed points, or of few."""
+        if lifted.is_sparse or lifted.is_mixed:
             return cls(indices, divergences, recall=recall, index=index)
         few = divergences if indices.size <= _HELD else None
         return cls(indices, few, recall=recall, lifted=lifted, index=index)

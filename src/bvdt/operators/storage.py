@@ -15,9 +15,10 @@ from scipy import sparse
 from .._support import memory
 from .._support.arrays import UNREADABLE
 from .._support.atomic import atomic
+from .._support.mixed import Mixed
 from ..blocks import BlockPartition
 from ..divergences import NAMES, BregmanDivergence, Cosine, get
-from ..lifting import Columns, Lifted, Lifting
+from ..lifting import Columns, Lifted, Lifting, ViewsLifting, views_lifting
 from ..tree import Tree
 from . import stored
 from .forest import ForestOperator
@@ -25,9 +26,9 @@ from .near_field import NearField
 from .single_tree import TransitionOperator
 from .walk import WalkOperator
 
-# 2: forests; 3: a model (``bvdt.documents.model``) beside the operator; 4: columns in use of many more. The
-# least that can tell a file is written.
-FORMAT, VERSION = "bvdt", 4
+# 2: forests; 3: a model (``bvdt.documents.model``) beside the operator; 4: columns in use of many more;
+# 5: views. The least that can tell a file is written.
+FORMAT, VERSION = "bvdt", 5
 _LONGEST_HEADER = 1 << 26  # bytes
 _DAMAGE = (
     zipfile.BadZipFile,
@@ -55,6 +56,7 @@ def operator_contents(op: WalkOperator) -> tuple[dict[str, Any], dict[str, Any]]
         "sparse": op.lifted.is_sparse,
         "divergence": None if lifting is None else _divergence_header(lifting.divergence),
     }
+    views = lifting if isinstance(lifting, ViewsLifting) else None
     arrays: dict[str, Any] = {}
     if isinstance(op, ForestOperator):
         weighting = op.weighting if isinstance(op.weighting, str) else None
@@ -67,11 +69,29 @@ def operator_contents(op: WalkOperator) -> tuple[dict[str, Any], dict[str, Any]]
         header["coarsest"] = op.members[0].partition.is_coarsest
         arrays |= _tree_arrays(op.members[0], "")
     arrays |= _lifted_arrays(op.lifted)
-    if lifting is not None:
+    if views is not None:
+        header |= {"version": 5, "divergence": None, "mixed": op.lifted.is_mixed} | _views_header(views)
+        for number, part in enumerate(views.parts):
+            arrays |= {f"view{number}_{name}": array for name, array in _lifting_arrays(part).items()}
+    elif lifting is not None:
         arrays |= _lifting_arrays(lifting)
         if lifting.columns is not None:
             header |= {"version": 4, "width": lifting.columns.width}
     return header, arrays
+
+
+def _views_header(lifting: ViewsLifting) -> dict[str, Any]:
+    parts = [
+        {
+            "factor": factor,
+            "sparse": part.sparse,
+            "n_features": len(part.smoothing),
+            "divergence": _divergence_header(part.divergence),
+            "width": None if part.columns is None else part.columns.width,
+        }
+        for part, factor in zip(lifting.parts, lifting.factors, strict=True)
+    ]
+    return {"views": {"names": list(lifting.names), "parts": parts}}
 
 
 def load(
@@ -235,6 +255,11 @@ def _check_header(header: Any, path: Path) -> None:
 
 def _lifted_arrays(lifted: Lifted) -> dict[str, Any]:
     arrays: dict[str, Any] = {"u": lifted.u, "w": lifted.w}
+    if lifted.is_mixed:
+        dense, stored_part = lifted.blocks
+        inside = {f"dense_{name}": array for name, array in _lifted_arrays(dense).items() if name in "XH"}
+        outside = {name: array for name, array in _lifted_arrays(stored_part).items() if name not in "uw"}
+        return arrays | inside | outside
     if lifted.is_sparse:
         arrays |= {"indptr": lifted.X.indptr, "indices": lifted.X.indices, "X": lifted.X.data}
         arrays |= {} if lifted.H is lifted.X else {"H": lifted.H.data}
@@ -256,21 +281,59 @@ def _lifting_arrays(lifting: Lifting) -> dict[str, Any]:
 def _lifted_from(header: dict[str, Any], arrays: dict[str, Any], custom: BregmanDivergence | None) -> Lifted:
     n_points, n_features = header["shape"]
     u, w = stored.floats(arrays, "u", (n_points,)), stored.floats(arrays, "w", (n_points,))
-    shape = arrays["indices"].shape if header["sparse"] else (n_points, n_features)
-    X = stored.floats(arrays, "X", shape)
-    H = stored.floats(arrays, "H", shape) if "H" in arrays else X
+    base = stored.floats(arrays, "base", (n_features,)) if header["sparse"] and "base" in arrays else None
+    if header.get("mixed"):
+        n_dense = arrays["dense_X"].shape[-1]
+        dense = _matrices(arrays, "dense_", (n_points, n_dense), False)
+        kept = _matrices(arrays, "", (n_points, n_features - n_dense), True)
+        own = dense[2] + kept[2]
+        X = Mixed(dense[0], kept[0])
+        same = dense[1] is dense[0] and kept[1] is kept[0]
+        H = X if same else Mixed(dense[1], kept[1])
+    else:
+        X, H, own = _matrices(arrays, "", (n_points, n_features), header["sparse"])
+    _check_own(u, w, own)
+    if "views" in header:
+        return Lifted(u, w, X, H, base, _views_from(header, arrays))
+    stored.require(base is not None or not header["sparse"], "base", "a value per feature", None)
+    return Lifted(u, w, X, H, base, _lifting_from(header, arrays, custom))
+
+
+def _matrices(
+    arrays: dict[str, Any], prefix: str, shape: tuple[int, int], is_sparse: bool
+) -> tuple[Any, Any, Any]:
+    """X, H and the inner products of their rows."""
+    values = arrays["indices"].shape if is_sparse else shape
+    X = stored.floats(arrays, prefix + "X", values)
+    H = stored.floats(arrays, prefix + "H", values) if prefix + "H" in arrays else X
     with np.errstate(over="ignore"):
         own = X * H
-    if header["sparse"]:
+    if is_sparse:
         pattern = stored.integers(arrays, "indices"), stored.integers(arrays, "indptr")
-        X = sparse.csr_array((X, *pattern), shape=(n_points, n_features))
+        X = sparse.csr_array((X, *pattern), shape=shape)
         X.check_format(full_check=True)  # the kernels trust the indices
         stored.require(X.has_canonical_format, "indices", "ascending columns in each row", pattern[0])
         own = sparse.csr_array((own, *pattern), shape=X.shape)
-        H = sparse.csr_array((H, *pattern), shape=X.shape) if "H" in arrays else X
-    _check_own(u, w, np.asarray(own.sum(axis=1)).ravel())
-    base = stored.floats(arrays, "base", (n_features,)) if header["sparse"] else None
-    return Lifted(u, w, X, H, base, _lifting_from(header, arrays, custom))
+        H = sparse.csr_array((H, *pattern), shape=X.shape) if prefix + "H" in arrays else X
+    return X, H, np.asarray(own.sum(axis=1)).ravel()
+
+
+def _views_from(header: dict[str, Any], arrays: dict[str, Any]) -> ViewsLifting | None:
+    names, entries = header["views"]["names"], header["views"]["parts"]
+    widths = [entry["n_features"] for entry in entries]
+    stored.require(sum(widths) == header["shape"][1], "views", f"{header['shape'][1]} features", widths)
+    parts = []
+    for number, entry in enumerate(entries):
+        prefix = f"view{number}_"
+        own = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+        one = {"shape": [header["shape"][0], entry["n_features"]]} | {
+            name: entry[name] for name in ("sparse", "divergence")
+        }
+        part = _lifting_from(one | ({} if entry["width"] is None else {"width": entry["width"]}), own, None)
+        if part is None:
+            return None
+        parts.append(part)
+    return views_lifting(parts, [entry["factor"] for entry in entries], names)
 
 
 def _check_own(u: Any, w: Any, inner: Any) -> None:

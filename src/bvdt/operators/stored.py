@@ -13,6 +13,7 @@ from ..tree import BUILDERS
 _LARGEST = 1e140  # divergence over bandwidth: its square stays finite
 _KNOWN = re.compile(
     r"header|u|w|X|H|indptr|indices|base|smoothing|scale|offset|columns|precision|weights"
+    r"|dense_[XH]|view\d{1,4}_(smoothing|scale|offset|columns|precision)"
     r"|near_(indices|divergences|share)|(tree(?P<tree>\d{1,9})_)?(size|order|mean_divergence|rows|cols)"
     r"|model_\w+"
 )
@@ -62,6 +63,8 @@ def check_header(header: dict[str, Any], names: list[str]) -> None:
         _check_forest(header["forest"], sum(name.endswith("_mean_divergence") for name in names))
     if header.get("divergence") is not None:
         _check_divergence(header["divergence"])
+    if "views" in header:
+        _check_views(header["views"])
 
 
 def _check_forest(forest: Any, most: int) -> None:
@@ -72,6 +75,26 @@ def _check_forest(forest: Any, most: int) -> None:
     require(isinstance(kind, str) and kind in BUILDERS, "kind", f"one of {', '.join(BUILDERS)}", kind)
     known = weighting is None or weighting in ("uniform", "bound")
     require(known, "weighting", '"uniform", "bound" or null', weighting)
+
+
+def _check_views(views: Any) -> None:
+    parts = views.get("parts") if isinstance(views, dict) else None
+    names = views.get("names") if isinstance(views, dict) else None
+    require(isinstance(parts, list) and len(parts) > 0, "views", "parts", views)
+    assert isinstance(parts, list)
+    named = (
+        isinstance(names, list) and len(names) in (0, len(parts)) and all(isinstance(n, str) for n in names)
+    )
+    require(named, "names", "a name of each view", names)
+    for part in parts:
+        require(isinstance(part, dict), "view", "entries", part)
+        factor, width = part.get("factor"), part.get("width")
+        is_number = isinstance(factor, int | float) and not isinstance(factor, bool)
+        require(is_number and 0 < factor < math.inf, "factor", "a finite number > 0", factor)
+        require(is_count(part.get("n_features"), 1), "n_features", "an integer ≥ 1", part.get("n_features"))
+        require(isinstance(part.get("sparse"), bool), "sparse", "true or false", part.get("sparse"))
+        require(width is None or is_count(width, 1), "width", "an integer ≥ 1, or null", width)
+        _check_divergence(part.get("divergence"))
 
 
 def _check_divergence(divergence: Any) -> None:

@@ -157,6 +157,15 @@ def naive_bayes_expert(rows: Table, targets: Single) -> LinearScores:  # (N, n_s
     return LinearScores(_both(Z), rows.on_columns(theta[:, -1]), np.zeros(k, np.float32))
 
 
+def bayes_of_stored(rows: Table, targets: Single) -> LinearScores:
+    """``naive_bayes_expert`` of the sparse features alone; dense ones before them have weights 0."""
+    found, before = naive_bayes_expert(rows.stored, targets), rows.shape[1] - rows.stored.shape[1]
+    if not before:
+        return found
+    none = np.zeros((before, found.weights.shape[1]), np.float32)
+    return LinearScores(found.scores, np.vstack([none, found.weights]), found.constant)
+
+
 def ridge_expert(rows: Table, targets: Single) -> LinearScores:  # (N, n_slices, k)
     """Least squares from the features to soft targets of all points, a few steps of conjugate gradients.
 

@@ -19,8 +19,9 @@ from scipy import sparse, special
 
 from .._support.arrays import Float, Index
 from .._support.defaults import ALPHA
+from .._support.mixed import Mixed
 from .._support.sparse import CSR, Operator, Points, is_sparse
-from ..lifting import Lifting
+from ..lifting import Lifting, Views
 from ..walks import choose_alpha, symmetrized
 from ..walks.class_balance import uneven
 from .blend import (
@@ -47,9 +48,9 @@ from .blend import (
 from .expectation import Estimate, LearningCurve
 from .experts import (
     LinearScores,
+    bayes_of_stored,
     class_shares,
     linear_expert,
-    naive_bayes_expert,
     ridge_expert,
     walk_expert,
 )
@@ -57,7 +58,7 @@ from .folds import N_FOLDS, Folds, Single
 from .new_points import NewPoints, calibrated, mixed
 from .outcome import Blend
 from .outside import OutsideExpert, check_classifier, classifier_scores, given_scores
-from .rows import FeatureScale, Table
+from .rows import FeatureScale, MixedTable, Table
 from .subwords import SubwordTable
 
 if TYPE_CHECKING:
@@ -195,19 +196,22 @@ class Labeler:
     ) -> None:
         if self.blend not in NAMES:
             check_classifier(self.blend)
-        if self.blend == "naive_bayes":
+        if self.blend == "naive_bayes" and not isinstance(X, Views):
             X = sparse.csr_array(X)
             if X.nnz and X.data.min() < 0:
                 raise ValueError(f'blend="naive_bayes" needs features ≥ 0; the least is {X.data.min():g}')
         self.scale = FeatureScale.of(X)
         rows = self.scale.rows(X)
-        if terms is not None and is_sparse(rows):
-            known = ngrams is not None and ngrams.shape[0] == rows.shape[1]
-            self.rows = SubwordTable(rows, ngrams, n_jobs) if known else SubwordTable.of(rows, terms, n_jobs)
+        dense, stored = (rows.dense, rows.stored) if isinstance(rows, Mixed) else (None, rows)
+        if terms is not None and is_sparse(stored):
+            known = ngrams is not None and ngrams.shape[0] == stored.shape[1]
+            table: Table = (
+                SubwordTable(stored, ngrams, n_jobs) if known else SubwordTable.of(stored, terms, n_jobs)
+            )
         else:
-            self.rows = Table(rows, n_jobs)
-        T = self.rows.T
-        self.counts = is_sparse(T) and (not T.nnz or bool(T.data.min() >= 0))
+            table = Table(stored, n_jobs)
+        self.rows = table if dense is None else MixedTable(Table(dense, n_jobs), table)
+        self.counts = is_sparse(stored) and (not stored.nnz or bool(stored.data.min() >= 0))
 
     def step(self, P: Single) -> Single:  # (N, …, k)
         """One step of the reversible walk D⁻¹·(Q + Qᵀ)/2 over distributions."""
@@ -305,7 +309,7 @@ class Labeler:
             linear, hinge = linear_expert(self.rows, folds, start.linear)
             found.append(Expert("linear", linear.scores, LINEAR, linear))
         if self.blend == "naive_bayes" or (self.blend == "auto" and self.counts):
-            bayes = naive_bayes_expert(self.rows, folds.targets())
+            bayes = bayes_of_stored(self.rows, folds.targets())
             found.append(Expert("naive Bayes", bayes.scores, NAIVE_BAYES, bayes))
         return found, hinge
 
@@ -326,7 +330,7 @@ class Labeler:
         assert self.rows is not None
         students: list[tuple[str, Callable[[Table, Single], LinearScores], GaussianPrior]] = []
         if self.counts:
-            students.append(("naive Bayes student", naive_bayes_expert, BAYES_STUDENT))
+            students.append(("naive Bayes student", bayes_of_stored, BAYES_STUDENT))
         prior = RIDGE_STUDENT if self.rows.is_sparse else DENSE_STUDENT
         students.append(("linear student", ridge_expert, prior))
         found, blends = [], []

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._support.arrays import Float, Numbers, Real
 from .._support.sparse import OperatorLike, Points
-from ..lifting import Lifting
+from ..lifting import Lifting, Views
 from .blend import centered, softmax
 from .folds import Single
 from .outside import OutsideExpert
@@ -54,7 +54,8 @@ class NewPoints:
         if self.outside is None:
             return 0.0
         expert, weight = self.outside
-        return weight * expert.scores_of(self._recovered(X_new))
+        X = X_new.matrix() if isinstance(X_new, Views) else self._recovered(X_new)
+        return weight * expert.scores_of(X)
 
     def _recovered(self, X_new: Points) -> Points:
         return X_new if self.through is None else rows_of_lifted(self.through.transform(X_new))

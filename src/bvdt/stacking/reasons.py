@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from .._support.arrays import Float, Index, Numbers
+from .._support.mixed import blocks_of
 from .._support.sparse import CSR, is_sparse
 from .new_points import NewPoints
 from .rows import Rows
@@ -103,8 +104,11 @@ def _linear_part(state: NewPoints, scored: Scored, n_kept: int) -> tuple[Float, 
 
 def _batches(rows: Rows) -> Iterator[tuple[int, CSR]]:
     """Some rows at a time, as CSR."""
-    n, d = rows.shape
-    values = rows.nnz // max(n, 1) + 1 if is_sparse(rows) else d
+    n = rows.shape[0]
+    values = sum(
+        block.nnz // max(n, 1) + 1 if is_sparse(block) else block.shape[1] for block in blocks_of(rows)
+    )
     step = max(1, _BATCH // max(values, 1))
     for first in range(0, n, step):
-        yield first, sparse.csr_array(rows[first : first + step])
+        blocks = [sparse.csr_array(block) for block in blocks_of(rows[first : first + step])]
+        yield first, sparse.csr_array(sparse.hstack(blocks, format="csr"))

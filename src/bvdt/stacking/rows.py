@@ -10,20 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from .._support.arrays import Float, Single
+from .._support.mixed import Mixed, side_by_side
 from .._support.robust import ordinary_range
 from .._support.running import n_threads
 from .._support.sparse import CSR, Points, is_sparse, sparse_times
-from ..lifting import Lifted, middle_rows, shifted
+from ..lifting import Lifted, Views, ViewsLifting, middle_rows, shifted
 
 _BATCH = 1 << 18  # values per task: large beside a task's start, and the same whatever the number of threads
-Rows: TypeAlias = Single | CSR  # (n, d) in single precision
+Rows: TypeAlias = Single | CSR | Mixed  # (n, d) in single precision
 _Part: TypeAlias = tuple[int, Single]  # first row, rows
 Result = TypeVar("Result")
 _FARTHEST = 10.0  # deviations that a value counts as at most: students learn from all rows, far ones too
@@ -31,48 +32,75 @@ _FARTHEST = 10.0  # deviations that a value counts as at most: students learn fr
 
 @dataclass(frozen=True, eq=False)
 class FeatureScale:
-    """What was learnt from the features of a fit; ``mean`` and ``scale`` are None for sparse rows."""
+    """What was learnt from the features of a fit; ``mean`` and ``scale`` are None where none are dense."""
 
-    mean: Float | None = None  # (d,)
+    mean: Float | None = None  # (d,) of dense columns
     scale: Float | None = None  # (d,) to multiply by
+    names: tuple[str, ...] = ()  # of the views that the features are; none for one matrix
 
     @classmethod
-    def of(cls, X: Points) -> FeatureScale:
-        """Of (N, d) rows, dense or sparse."""
-        if is_sparse(X):
-            return cls()
-        X = np.ascontiguousarray(X, np.float64)  # sums of the same order for every layout
-        low, high = ordinary_range(X[middle_rows(len(X))])
-        if (X.min(axis=0) < low).any() or (X.max(axis=0) > high).any():  # a far row would hide the others
-            X = np.clip(X, low, high)
-        mean, deviation = X.mean(axis=0), X.std(axis=0)
-        rounding = 10 * np.finfo(float).eps * np.abs(X).max(axis=0, initial=0.0)
-        varies = deviation > rounding  # a constant column has no information and would blow up rounding
-        return cls(mean, np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0) / np.sqrt(X.shape[1]))
+    def of(cls, X: Points | Views) -> FeatureScale:
+        """Of (N, d) rows, dense or sparse, or of views, each of which has rows of mean squared length 1."""
+        blocks = X.blocks.values() if isinstance(X, Views) else [X]
+        names = tuple(X.names) if isinstance(X, Views) else ()
+        learned = [_standard(block) for block in blocks if not is_sparse(block)]
+        if not learned:
+            return cls(names=names)
+        mean, scale = (np.concatenate(part) for part in zip(*learned, strict=True))
+        return cls(mean, scale, names)
 
-    def rows(self, X: Points) -> Rows:  # (n, d) -> (n, d) float32, CSR or array
-        """Rows as the experts take them."""
-        if self.mean is None or self.scale is None:
-            X = sparse.csr_array(X, dtype=np.float64)
-            squares = np.zeros(X.shape[0])
-            np.add.at(squares, np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.data**2)
-            length = np.sqrt(squares)
-            near_one = np.abs(length - 1) < 1e-9  # tf-idf rows stay as they are, to the last bit
-            factor = np.where(near_one, 1.0, 1.0 / np.where(length > 0, length, 1.0))
-            data = (X.data * np.repeat(factor, np.diff(X.indptr))).astype(np.float32)
-            return sparse.csr_array((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+    def rows(self, X: Points | Views) -> Rows:  # (n, d) -> (n, d) float32: CSR, array or mixed
+        """Rows as the experts take them; of views dense columns first where there are both."""
+        if not isinstance(X, Views):
+            return _unit_rows(X) if self.mean is None else self._standardized(X)
+        blocks = [X.blocks[name] for name in self.names]
+        dense = [block for block in blocks if not is_sparse(block)]
+        parts: list[Rows] = [self._standardized(np.hstack(dense))] if dense else []
+        return cast(Rows, side_by_side(parts + [_unit_rows(block) for block in blocks if is_sparse(block)]))
+
+    def _standardized(self, X: Points) -> Single:
+        assert self.mean is not None
+        assert self.scale is not None
         X = X.toarray() if is_sparse(X) else np.ascontiguousarray(X, np.float64)
         with np.errstate(over="ignore"):
             return np.clip((X - self.mean) * self.scale, -_FARTHEST, _FARTHEST).astype(np.float32)
 
 
-def rows_of_lifted(lifted: Lifted) -> Points:  # (N, d), CSR or array
+def _standard(X: Points) -> tuple[Float, Float]:  # (N, d) -> (d,) ×2
+    """Mean of each column and what it is multiplied by, for rows of mean squared length 1."""
+    X = np.ascontiguousarray(X, np.float64)  # sums of the same order for every layout
+    low, high = ordinary_range(X[middle_rows(len(X))])
+    if (X.min(axis=0) < low).any() or (X.max(axis=0) > high).any():  # a far row would hide the others
+        X = np.clip(X, low, high)
+    mean, deviation = X.mean(axis=0), X.std(axis=0)
+    rounding = 10 * np.finfo(float).eps * np.abs(X).max(axis=0, initial=0.0)
+    varies = deviation > rounding  # a constant column has no information and would blow up rounding
+    return mean, np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0) / np.sqrt(X.shape[1])
+
+
+def _unit_rows(X: Points) -> CSR:
+    """Sparse rows of length 1."""
+    X = sparse.csr_array(X, dtype=np.float64)
+    squares = np.zeros(X.shape[0])
+    np.add.at(squares, np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.data**2)
+    length = np.sqrt(squares)
+    near_one = np.abs(length - 1) < 1e-9  # tf-idf rows stay as they are, to the last bit
+    factor = np.where(near_one, 1.0, 1.0 / np.where(length > 0, length, 1.0))
+    data = (X.data * np.repeat(factor, np.diff(X.indptr))).astype(np.float32)
+    return sparse.csr_array((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+
+
+def rows_of_lifted(lifted: Lifted) -> Points | Views:  # (N, d), CSR or array
     """The data that were lifted: x = (x' − smoothing)/scale + offset, without the baseline where sparse."""
     lifting = lifted.lifting
     if lifting is None:
         raise ValueError(
             "a blend needs X or an operator that knows its data; this one's lifting is not stored"
         )
+    if isinstance(lifting, ViewsLifting):
+        rows = [rows_of_lifted(part) for part in lifting.split(lifted)]
+        names = lifting.names or [f"part {k}" for k in range(len(rows))]
+        return Views.of(dict(zip(names, rows, strict=True)))
     scale = np.broadcast_to(np.asarray(lifting.scale, np.float64), lifting.smoothing.shape)
     if lifted.is_sparse:
         X = lifted.X
@@ -90,6 +118,8 @@ class Table:
     sum is one thread's.
     """
 
+    T: Any  # Rows: which of them, ``is_sparse`` says
+
     def __init__(self, T: Rows, n_jobs: int | None = None) -> None:
         self.T = T
         self.n_jobs = n_jobs
@@ -97,7 +127,7 @@ class Table:
             self._turned = sparse.csr_array(T.T)
         else:
             step = max(1, _BATCH // max(T.shape[1], 1))
-            self._parts = [(i, T[i : i + step]) for i in range(0, T.shape[0], step)]
+            self._parts: list[_Part] = [(i, self.T[i : i + step]) for i in range(0, T.shape[0], step)]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -116,6 +146,11 @@ class Table:
         used = np.unique(X.indices).astype(np.intp)
         X = sparse.csr_array(sparse.hstack([X[:, used], one]))
         return Table(X, self.n_jobs), np.append(used, d)
+
+    @property
+    def stored(self) -> Table:
+        """The sparse features among these."""
+        return self
 
     def on_columns(self, V: Single) -> Single:  # weights of the features -> of T's columns
         """The weights that new points' rows are multiplied by."""
@@ -151,6 +186,44 @@ class Table:
             return [task(part) for part in self._parts]
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(task, self._parts))
+
+
+class MixedTable(Table):
+    """Dense features, then sparse ones: T·V and Tᵀ·V of both."""
+
+    def __init__(self, dense: Table, stored: Table) -> None:
+        self.dense, self._stored = dense, stored
+        self.T = Mixed(dense.T, stored.T)
+
+    @property
+    def stored(self) -> Table:
+        return self._stored
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.dense.shape[0], self.dense.shape[1] + self._stored.shape[1]
+
+    @property
+    def is_sparse(self) -> bool:
+        return False
+
+    def times(self, V: Single) -> Single:  # (d, m) -> (n, m)
+        p = self.dense.shape[1]
+        return self.dense.times(np.ascontiguousarray(V[:p])) + self._stored.times(np.ascontiguousarray(V[p:]))
+
+    def transposed(self, V: Single) -> Single:  # (n, m) -> (d, m)
+        return np.vstack([self.dense.transposed(V), self._stored.transposed(V)])
+
+    def with_constant(self, points: NDArray[np.intp]) -> tuple[Table, NDArray[np.intp]]:
+        p = self.dense.shape[1]
+        stored, used = self._stored.with_constant(points)
+        return MixedTable(Table(self.dense.T[points], self.dense.n_jobs), stored), np.concatenate(
+            [np.arange(p), used + p]
+        )
+
+    def on_columns(self, V: Single) -> Single:
+        p = self.dense.shape[1]
+        return np.concatenate([V[:p], self._stored.on_columns(V[p:])])
 
 
 def column_squares(A: Single, B: Single) -> Single:  # (n, m) ×2 -> (m,)

@@ -22,7 +22,7 @@ from .._support import memory
 from .._support.arrays import Float, Int, Long
 from .._support.progress import Progress, stage
 from .._support.running import RandomState, generator, n_threads
-from ..lifting import Lifted
+from ..lifting import Lifted, sketch
 from .balance import limit_depth
 from .chunking import Clusters, split
 from .structure import Tree
@@ -66,7 +66,7 @@ def ward_tree(
         Each point's nearest centers and their divergences, (N, k) both, ascending, if known exactly.
         The tree is the same, found sooner; used for dense points and squared Euclidean distances only.
     """
-    n_points = lifted.n_points
+    lifted, n_points = sketch(lifted), lifted.n_points
     if n_points < 2:
         raise ValueError(f"ward_tree needs at least 2 points; there are {n_points}")
     *chunks, usual = _SPARSE if lifted.is_sparse else _DENSE

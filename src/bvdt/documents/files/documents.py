@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..._support import memory
+from ..._support.arrays import Float
 from ..._support.sparse import Points
 from .columns import Roles, take
 from .encoding import refuse_streams
@@ -31,6 +32,7 @@ class Documents:
     labels : None where none were asked for; an entry None is a document without a label.
     notes : sentences on what was guessed: columns, encoding, files left out.
     columns : of a table all but the ids', cell by cell, where they were to be kept.
+    vectors : (N, d) an encoder's, beside what was read.
     """
 
     path: Path
@@ -41,6 +43,7 @@ class Documents:
     labels: list[str | None] | None = None
     notes: tuple[str, ...] = ()
     columns: dict[str, list[object]] | None = None
+    vectors: Float | None = None
 
 
 @memory.explain_memory_error("reading the documents")
