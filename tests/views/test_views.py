@@ -17,7 +17,7 @@ from bvdt.neighbors import autotuned
 from bvdt.stacking.experts import linear_expert, naive_bayes_expert
 from bvdt.stacking.folds import Folds
 from bvdt.stacking.rows import FeatureScale, MixedTable, Table
-from helpers.cli_cases import run
+from helpers.cli_cases import read_csv, run
 
 
 def two_views(n=400, seed=0):
@@ -257,6 +257,16 @@ def test_propagate_with_vectors(corpus):
         line.split(",")[1] for line in (folder / "again.csv").read_text(encoding="utf-8").splitlines()[1:]
     ]
     assert np.mean(np.array(again) == np.array(found)) > 0.95
+
+
+def test_clusters_and_embeddings_of_words_and_vectors(corpus):
+    folder, _, y = corpus
+    given = ["--vectors", folder / "vectors.npy", "-o", folder / "out.csv"]
+    succeed("cluster", folder / "docs.csv", "-k", 2, *given)
+    found = np.array([row["cluster"] for row in read_csv(folder / "out.csv")])
+    assert max(np.mean((found == "1") == (y == k)) for k in (0, 1)) > 0.6
+    succeed("embed", folder / "docs.csv", *given)
+    assert len(read_csv(folder / "out.csv")) == 60
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from .._support.atomic import atomic
 from .._support.sparse import Operator, Points
 from ..documents.cluster_terms import PIECES, ClusterSummary, by_size, summarise
 from ..documents.files.table import Column
+from ..lifting import Views
 from . import options as o
 from .embed import INPUT_LINE, Plot, read_for
 from .guard import after_writing
@@ -65,6 +66,7 @@ def cluster(
     dendrogram: Dendrogram = None,
     labels: LabelColumn = None,
     text: o.Text = None,
+    vectors: o.Vectors = None,
     id: o.Id = None,
     encoding: o.Encoding = None,
     escape_formulas: o.EscapeFormulas = False,
@@ -85,7 +87,7 @@ def cluster(
     debug: o.Debug = False,
 ) -> None:
     session = Session(quiet=quiet, json=json)
-    source = Source(input, text, id, labels, None, encoding, stop_words)
+    source = Source(input, text, id, labels, None, encoding, stop_words, vectors=vectors)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs, blocks)
     session.result["command"] = "cluster"
@@ -94,7 +96,8 @@ def cluster(
     purpose = f" for {clusters} clusters" if known else " for clusters"
     outputs = [output, plot, hierarchy, dendrogram]
     documents = read_for(session, source, outputs, plot, clusters if known else 3, purpose)
-    features, X, operator = walk(session, documents, settings)
+    features, rows, operator = walk(session, documents, settings)
+    X = next(iter(rows.blocks.values())) if isinstance(rows, Views) else rows  # what clusters are told by
     with session.stage("clusters"):
         from ..estimators import SpectralClustering
 

@@ -51,6 +51,7 @@ def embed(
     plot: Plot = None,
     labels: Labels = None,
     text: o.Text = None,
+    vectors: o.Vectors = None,
     id: o.Id = None,
     encoding: o.Encoding = None,
     escape_formulas: o.EscapeFormulas = False,
@@ -71,7 +72,7 @@ def embed(
     debug: o.Debug = False,
 ) -> None:
     session = Session(quiet=quiet, json=json)
-    source = Source(input, text, id, labels, None, encoding, stop_words)
+    source = Source(input, text, id, labels, None, encoding, stop_words, vectors=vectors)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs, blocks)
     session.result["command"] = "embed"
