@@ -8,6 +8,7 @@ import time
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from bvdt._support.json import JsonObject
@@ -45,6 +46,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--only", nargs="+", action="extend", default=[], metavar="PART", help=f"of {' '.join(PARTS)}"
     )
+    parser.add_argument("--trials", type=int, help="labelings drawn; default: the paper's 5")
     parser.add_argument("--fresh", action="store_true", help="work out again what an earlier run left")
     parser.add_argument("--seed", type=int, default=0, help="of the random choices; default 0")
     parser.add_argument("-j", "--jobs", type=int, help="units at a time; default: every core")
@@ -56,11 +58,16 @@ def _reproduce(options: Namespace) -> None:
     begun = time.perf_counter()
     if options.seed < 0:
         raise ValueError(f"--seed needs an integer >= 0; got {options.seed}")
+    if options.trials is not None and options.trials < 1:
+        raise ValueError(f"--trials needs an integer >= 1; got {options.trials}")
+    config = QUICK if options.quick else FULL
+    if options.trials is not None:
+        config = replace(config, trials=options.trials)
     with _progress(options.quiet or options.json) as (say, told):
         outcome = reproduce(
             options.data,
             options.out,
-            config=QUICK if options.quick else FULL,
+            config=config,
             seed=options.seed,
             jobs=n_threads(options.jobs),
             only=[name for text in options.only for name in text.split(",") if name],

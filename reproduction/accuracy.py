@@ -20,27 +20,38 @@ from .units import Row, Unit, load
 __all__ = ["Mean", "accuracy", "accuracy_units", "half_width", "mean_rows", "means", "paired"]
 
 SETTINGS = (
-    "shares", "alpha", "iterations", "smoothing", "gid_bandwidth", "euclidean_bandwidth", "max_documents",
-    "whole", "neighbors", "spreading_alpha",
+    "shares", "alpha", "iterations", "smoothing", "gid_bandwidth", "euclidean_bandwidth", "nb_bandwidth",
+    "max_documents", "whole", "dense_documents", "neighbors", "spreading_alpha", "n_landmarks",
+    "landmark_width", "forest_trees", "forest_neighbors",
 )  # fmt: skip
 
 
 def accuracy_units(
     corpora: dict[str, int], folder: Path, config: Config, seed: int, methods: Iterable[str] = METHODS
 ) -> list[Unit]:
-    """Units of the data sets, given with their numbers of documents, costly ones first."""
+    """Units of the data sets, given with their numbers of documents, costly ones first.
+
+    The paper's trees get more trials on the small sets, all others but VDT in logarithms fewer on the large.
+    """
     units = []
     for name, n_documents in corpora.items():
         for method in (METHODS[key] for key in methods):
             if n_documents > method.limit(config):
                 continue
-            trials = tuple(range(config.trials))
+            trials = tuple(range(_n_trials(method.key, name in config.whole, config)))
             for part in [(t,) for t in trials] if method.by_trial else [trials]:
                 units.append(
                     Unit(accuracy, name, folder, config, seed, method.key, trials=part, settings=SETTINGS)
                 )
-    cost = {"knn": 0, "exact_euclidean": 0, "exact_gid": 0}
-    return sorted(units, key=lambda unit: (cost.get(unit.method, 1), -corpora[unit.corpus]))
+    return sorted(units, key=lambda unit: (METHODS[unit.method].by_trial, -corpora[unit.corpus]))
+
+
+def _n_trials(method: str, is_small: bool, config: Config) -> int:
+    if is_small:
+        return max(config.trials, config.many_trials) if method in ("vdt", "bvdt") else config.trials
+    if method in ("vdt", "vdt_log", "bvdt"):
+        return config.trials
+    return min(config.trials, config.large_trials)
 
 
 def accuracy(unit: Unit) -> list[Row]:
@@ -52,7 +63,7 @@ def accuracy(unit: Unit) -> list[Row]:
     corpus = load(unit.corpus, unit.folder, unit.config, unit.seed)
     cases = [(share, trial) for share in unit.config.shares for trial in unit.trials]
     masks = [labeled(corpus.labels, share, trial, unit.seed) for share, trial in cases]
-    classes = predict(
+    found = predict(
         unit.method, corpus.counts, corpus.labels, masks, unit.config, [unit.seed, 3, unit.trials[0]]
     )
     return [
@@ -62,9 +73,12 @@ def accuracy(unit: Unit) -> list[Row]:
             "share": share,
             "trial": trial + 1,
             "labeled": int(known.sum()),
-            "accuracy": score(predicted, corpus.labels, known),
+            "accuracy": score(labeling.classes, corpus.labels, known),
+            "unreached": round(1.0 - float(labeling.reached[~known].mean()), 6),
+            "bandwidth": found.bandwidth,
+            "kept": found.kept,
         }
-        for (share, trial), known, predicted in zip(cases, masks, classes, strict=True)
+        for (share, trial), known, labeling in zip(cases, masks, found.labelings, strict=True)
     ]
 
 

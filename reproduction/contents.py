@@ -2,204 +2,251 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import date
 
-from bvdt._support import memory
+import numpy as np
 
 from .accuracy import Curves, Mean
-from .claims import Claim
+from .clustering import CLUSTERINGS
 from .config import PANELS, TITLES, Config
 from .data import CORPORA
-from .growth import MODEL, Exponent, Times
-from .methods import METHODS
+from .departures import as_in_the_paper, beyond, departures, left_open
+from .growth import MODEL
+from .measured import Measured
+from .methods import METHODS, PAPER
 from .page import Page
+from .reading import reading
+from .regularization import Refined
+from .tree_claims import WORDS
 from .units import Row
 
-__all__ = ["Measured", "compose"]
+__all__ = ["compose", "table2_cells"]
 
-SHARES = (0.01, 0.1, 0.5)  # on the page
-SURROGATE = (
-    "The NSF abstracts are a surrogate: real abstracts with the same N, d and C, not the paper's corpus, "
-    "which could not be had."
+SHARES = (0.1, 0.5)  # on the page
+SHOWN_FROM = 10_000  # documents, in the table of times
+HOW = (
+    "In a clone, `make reproduce DATA=FOLDER` or `python -m reproduction --data FOLDER` writes this page to "
+    "`results/`, all numbers as CSV, and the figures; [data sets](datasets.md#the-papers-data-sets) says "
+    "what the folder holds. `--trials 30` draws more, `--quick` samples the larger sets, `--only figure2a` "
+    "runs a part. Finished numbers are kept as long as code, settings and data are the same."
 )
 
 
-@dataclass
-class Measured:
-    """All numbers of a run."""
-
-    sizes: dict[str, tuple[int, int, int, int]] = field(default_factory=dict)  # N, d, C, documents used
-    curves: Curves = field(default_factory=dict)
-    gaps: dict[str, dict[float, Mean]] = field(default_factory=dict)  # BVDT − VDT, trial by trial
-    sensitivity: list[Row] = field(default_factory=list)
-    times: Times = field(default_factory=dict)
-    fitted: dict[tuple[str, str], Exponent] = field(default_factory=dict)
-    claims: list[Claim] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
-
-
-def compose(measured: Measured, config: Config, parts: Iterable[str], seed: int) -> Page:
+def compose(measured: Measured, config: Config, parts: Iterable[str], seed: int, machine: str) -> Page:
     """The page with the sections of those parts."""
     parts = set(parts)
     page = Page("The paper's experiments, repeated")
-    page.text(
-        f"Run on {date.today().isoformat()} with {os.cpu_count()} cores, {_gib():.0f} GiB of memory, Python "
-        f"{platform.python_version()}, seed {seed}. {SURROGATE}"
+    page.text(HOW)
+    page.text(f"Run on {date.today().isoformat()}, seed {seed}, {machine}.")
+    page.heading("The claims")
+    page.table(
+        ["the paper", "holds here if", "verdict", "measured"],
+        [[c.quote, c.test, c.verdict, " ".join(c.numbers)] for c in measured.claims],
     )
-    _claims(page, measured)
-    _table2(page, measured)
-    page.heading("How it was run")
-    page.items(choices(config))
+    page.heading("Departures from the paper")
+    page.text(as_in_the_paper(config))
+    page.items(departures(config))
+    page.text("Left open by the paper:")
+    page.items(left_open(config))
+    page.heading("Table 2: the data sets")
+    header, cells = ["data set", "N", "d", "C", "used", "in the paper"], table2_cells(measured.sizes)
+    shown = [k for k in range(len(header)) if k != 4 or any(row[4] != "all" for row in cells)]
+    page.table([header[k] for k in shown], [[row[k] for k in shown] for row in cells])
     if "figure1" in parts:
         page.heading("Figure 1: a block partition")
         page.picture("figure1.png", "A block partition and its tree")
     if measured.curves:
-        _accuracy(page, measured.curves)
+        _accuracy(page, measured, config)
+    if measured.refined:
+        _regularization(page, measured)
     if measured.times:
-        _growth(page, measured, config)
+        _growth(page, measured, config, machine)
+    _beyond(page, measured, config)
     if measured.sensitivity:
         _sensitivity(page, measured.sensitivity, config)
+    if sentences := reading(measured, config):
+        page.heading("Reading the results")
+        page.items(sentences)
     if measured.skipped:
         page.heading("Left out")
         page.items(measured.skipped)
     return page
 
 
-def choices(config: Config) -> list[str]:
-    """What the paper fixes and what it leaves open, one sentence each."""
-    sampled = ""
-    if config.max_documents is not None:
-        sampled = f" Sets of more than {config.max_documents:,} documents are random samples, BBC is whole."
-    return [
-        f"As in the paper: α = {config.alpha:g}, {config.iterations} iterations of Eq. (29), one-vs-all, "
-        f"{config.trials} trials, the anchor tree, the coarsest partition of 2(N − 1) blocks, counts without "
-        f"weights.{sampled}",
-        "A trial draws labeled documents, at least one of each class and the same for "
-        "all methods, and a tree. "
-        "Intervals are Student's t over the trials.",
-        f"Open in the paper: zero counts (x + {config.smoothing:g} for GID), GID's bandwidth "
-        f"({config.gid_bandwidth}), σ of the Euclidean methods "
-        f'("{config.euclidean_bandwidth}", the maximum of '
-        "the bound of Eq. (4)).",
-        f"Exact methods: sets of up to {config.exact_documents:,} documents, since P has N² numbers. A "
-        "document that no label reaches gets the most frequent class.",
-        "Beyond the paper: one Ward tree, GID, automatic smoothing and bandwidth; the forest of "
-        f"bvdt.text_pipeline without a blend (label spreading on tf-idf); label spreading on the exact "
-        f"{config.neighbors}-NN graph of tf-idf, α = {config.spreading_alpha:g}; "
-        f"scikit-learn's LabelSpreading "
-        f"likewise, on sets of up to {config.spreading_documents:,} documents.",
-    ]
-
-
-def _claims(page: Page, measured: Measured) -> None:
-    page.heading("The claims of section 4.3")
-    page.table(
-        ["the paper", "holds here if", "verdict", "measured"],
-        [[c.quote, c.test, c.verdict, " ".join(c.numbers)] for c in measured.claims],
-    )
-
-
-def _table2(page: Page, measured: Measured) -> None:
-    page.heading("Table 2: the data sets")
-    page.table(["data set", "N", "d", "C", "used", "N, d, C in the paper"], table2_cells(measured.sizes))
-
-
 def table2_cells(sizes: dict[str, tuple[int, int, int, int]]) -> list[list[str]]:
     """Measured sizes beside the paper's."""
     rows = []
     for name, (n, d, c, used) in sizes.items():
-        # Table 2 has d = 9636 for BBC; the published files have 9635.
-        paper = f"{CORPORA[name].shape[0]}, {9636 if name == 'bbc' else CORPORA[name].shape[1]}"
-        note = f"{paper}, {CORPORA[name].n_classes}" + (" (another corpus)" if name == "nsf" else "")
+        shape = (*CORPORA[name].shape, CORPORA[name].n_classes)
+        paper = (shape[0], 9636, shape[2]) if name == "bbc" else shape  # the published files have 9635 terms
+        note = "same" if paper == (n, d, c) else ", ".join(map(str, paper))
+        note = f"{note}, another corpus" if name == "nsf" else note
         rows.append([TITLES[name], str(n), str(d), str(c), "all" if used == n else f"{used} at random", note])
     return rows
 
 
-def _accuracy(page: Page, curves: Curves) -> None:
+def _accuracy(page: Page, measured: Measured, config: Config) -> None:
     page.heading("Figure 2, A to E: accuracy")
-    page.text(
-        "Means of the trials; the figures show the 95 % intervals, and the CSV files "
-        "every trial. The methods after "
-        "the exact ones are beyond the paper."
-    )
-    found = {name: title for name, title in TITLES.items() if any((title, key) in curves for key in METHODS)}
-    for name, title in found.items():
+    page.text(f"Means at {' and '.join(f'{share:.0%}' for share in SHARES)} labels; figures: 95 % intervals.")
+    for name, title in _found(measured.curves).items():
         page.picture(f"figure2{PANELS[name]}.png", f"Accuracy against labels, {title}")
-    header = ["labeled", *(method.title for method in METHODS.values())]
-    page.table(header, [row for title in found.values() for row in accuracy_cells(curves, title)])
+    _curves(page, measured.curves, ("paper", "sigma"))
+    page.text(
+        "In logarithms: without underflow, the exact walk on sets of up to "
+        f"{config.small_documents:,} documents. Both σ², and the share of documents that no label reaches in "
+        "double precision with the paper's, at 10 % labels:"
+    )
+    header = ["data set", "σ²", "σ², stored values", "unreached, VDT", "unreached, exact"]
+    page.table(header, sigma_cells(measured))
 
 
-def accuracy_cells(curves: Curves, title: str) -> list[list[str]]:
-    """One row per share of the page; one column per method."""
-    shares = list(next(curves[title, key] for key in METHODS if (title, key) in curves))
-    return [
+def _found(curves: Curves) -> dict[str, str]:
+    return {name: title for name, title in TITLES.items() if any(data == title for data, _ in curves)}
+
+
+def _curves(page: Page, curves: Curves, groups: tuple[str, ...]) -> None:
+    """A table of the methods of those groups."""
+    keys = [key for key, method in METHODS.items() if method.group in groups]
+    rows = [accuracy_cells(curves, title, keys) for title in _found(curves).values()]
+    page.table(["data set", *(METHODS[key].title for key in keys)], rows)
+
+
+def accuracy_cells(curves: Curves, title: str, keys: list[str]) -> list[str]:
+    """The means of every method at the shares of the page, or at all where these were not run."""
+
+    def cell(curve: dict[float, Mean]) -> str:
+        shown = [curve[share] for share in SHARES if share in curve] or list(curve.values())
+        return " ".join(f"{mean.mean:.3f}" for mean in shown) or "–"
+
+    return [title, *(cell(curves.get((title, key), {})) for key in keys)]
+
+
+def sigma_cells(measured: Measured) -> list[list[str]]:
+    """Both σ² of every data set, and what no label reaches with the paper's, at 10 % labels."""
+    rows = []
+    for title in _found(measured.curves).values():
+        of = {key: _walks(measured, title, key) for key in ("vdt", "vdt_stored", "exact_euclidean")}
+        sigma = [_mean(of[key], "bandwidth", ".3g") for key in ("vdt", "vdt_stored")]
+        rows.append(
+            [title, *sigma, *(_mean(of[key], "unreached", ".1%") for key in ("vdt", "exact_euclidean"))]
+        )
+    return rows
+
+
+def _mean(rows: list[Row], column: str, form: str) -> str:
+    return f"{np.mean([float(row[column]) for row in rows]):{form}}" if rows else "–"
+
+
+def _walks(measured: Measured, title: str, method: str) -> list[Row]:
+    shares = sorted({row["share"] for row in measured.walks})
+    share = 0.1 if 0.1 in shares else shares[0]
+    wanted = (title, method, share)
+    return [row for row in measured.walks if (row["data"], row["method"], row["share"]) == wanted]
+
+
+def _regularization(page: Page, measured: Measured) -> None:
+    page.heading("Block regularization")
+    page.text("Accuracy as the blocks are refined for the bound at the coarsest partition's bandwidth.")
+    page.picture("regularization.png", "Accuracy against blocks per point")
+    header, cells = regularization_cells(measured.refined)
+    page.table(header, cells)
+
+
+def regularization_cells(refined: Refined) -> tuple[list[str], list[list[str]]]:
+    """Coarsest, finest refinement and exact, a column for each share; one row a data set and tree."""
+    shares = list(dict.fromkeys(share for _, _, share in refined))
+    every = list(next(iter(refined.values())))
+    blocks = list(dict.fromkeys([every[0], every[-2], every[-1]]))
+    rows = [
         [
-            f"{title}, {share:.0%}",
-            *(f"{curves[title, key][share].mean:.3f}" if (title, key) in curves else "–" for key in METHODS),
+            f"{data}, {WORDS[method]}",
+            *(" ".join(f"{refined[data, method, share][b].mean:.3f}" for share in shares) for b in blocks),
         ]
-        for share in ([share for share in SHARES if share in shares] or shares)
+        for data, method in dict.fromkeys((data, method) for data, method, _ in refined)
     ]
+    return [f"blocks per point ({', '.join(f'{share:.0%}' for share in shares)} labels)", *blocks], rows
 
 
-def _growth(page: Page, measured: Measured, config: Config) -> None:
+def _growth(page: Page, measured: Measured, config: Config, machine: str) -> None:
     page.heading("Figure 2F: time")
     page.text(
-        "Processor seconds on one thread: lifting, tree, blocks, optimum (σ learned for VDT) and propagation "
-        "of 10 % labels; for the exact methods the dense P and the same propagation. "
-        "Real documents are random "
-        f"samples; those of Eq. (25) have 10 classes, {config.model_terms:,} terms and a mean length of "
-        f"{config.model_length:g}. Exponents by least squares from N = {config.fit_from:,} on."
+        "Processor seconds on one thread, other work beside, from the counts to the labels after "
+        f"{config.iterations} steps (10 % labeled, VDT learns σ); in brackets, and pale in the figure, with "
+        "the early end. The exact P is dense, from one sparse product. Real documents are samples; those of "
+        f"Eq. (25) have 10 classes, {config.model_terms:,} terms and a mean length of "
+        f"{config.model_length:g}. Exponents: least squares from N = {config.fit_from:,} on."
     )
+    others = {data: place for data, place in measured.machines.items() if place != machine}
+    if others:
+        page.items(f"{data}: {place}." for data, place in others.items())
     page.picture("figure2f.png", "Seconds against documents")
-    page.table(["documents", *(METHODS[key].title for key in METHODS if not METHODS[key].beyond)],
-               growth_cells(measured, config.fit_from))  # fmt: skip
+    page.table(["documents", *(METHODS[key].title for key in PAPER)], growth_cells(measured, config.fit_from))
 
 
 def growth_cells(measured: Measured, least: int) -> list[list[str]]:
-    """Seconds by size from ``least`` on, and the fitted exponents in a last row of each kind of documents."""
-    keys = [key for key in METHODS if not METHODS[key].beyond]
+    """Seconds by size from ``least`` on, of the larger sizes where there are."""
     rows = []
     for data in (*TITLES.values(), MODEL):
-        curves = [measured.times.get((data, key), {}) for key in keys]
-        for n in sorted(n for n in set().union(*curves) if n >= least):
-            cells = [f"{curve[n]:.2f}" if n in curve else "–" for curve in curves]
+        curves = [measured.times.get((data, key), {}) for key in PAPER]
+        early = [measured.early.get((data, key), {}) for key in PAPER]
+        sizes = sorted(n for n in set().union(*curves) if n >= least)
+        for n in [n for n in sizes if n >= SHOWN_FROM] or sizes:
+            cells = [
+                f"{curve[n]:.2f} ({pale[n]:.2f})" if n in curve else "–"
+                for curve, pale in zip(curves, early, strict=True)
+            ]
             rows.append([f"{data}, {n:,}", *cells])
-        if any(curves):
-            fits = [measured.fitted.get((data, key)) for key in keys]
-            rows.append([f"{data}, exponent", *("–" if fit is None else f"{fit.value:.2f}" for fit in fits)])
+    return rows
+
+
+def _beyond(page: Page, measured: Measured, config: Config) -> None:
+    if not (measured.clusters or any(METHODS[key].beyond for _, key in measured.curves)):
+        return
+    page.heading("Beyond the paper")
+    page.items(beyond(config))
+    if measured.curves:
+        _curves(page, measured.curves, ("beyond",))
+        _curves(page, measured.curves, ("binomial",))
+    if measured.clusters:
+        page.text(
+            f"Spectral clustering, as many clusters as classes: NMI and ARI, means of {config.cluster_seeds} "
+            "seeds; bvdt with the text forest's trees and near field."
+        )
+        page.table(["documents", *CLUSTERINGS.values()], cluster_cells(measured))
+
+
+def cluster_cells(measured: Measured) -> list[list[str]]:
+    """NMI, ARI of every method; one row a data set."""
+    rows = []
+    for title in TITLES.values():
+        found = [measured.clusters.get((title, method)) for method in CLUSTERINGS]
+        if any(found):
+            n = next(of[0] for of in found if of)
+            cells = [f"{of[1]:.3f}, {of[2]:.3f}" if of else "–" for of in found]
+            rows.append([f"{title}, {n:,}", *cells])
     return rows
 
 
 def _sensitivity(page: Page, rows: list[Row], config: Config) -> None:
     page.heading("Sensitivity to the open choices")
     page.text(
-        f"Mean accuracy of {config.sensitivity_trials} trials at "
-        f"{config.sensitivity_share:.0%} labels, sets of up "
-        f"to {config.sensitivity_documents:,} documents (intervals: sensitivity.csv). Under preprocessing, "
-        "smoothing is automatic and both bandwidths are learned."
+        f"Means of {config.sensitivity_trials} trials at {config.sensitivity_share:.0%} labels; how counts "
+        "are weighted is in sensitivity.csv."
     )
-    for choice in dict.fromkeys(row["choice"] for row in rows):
+    data = list(dict.fromkeys(row["data"] for row in rows))
+    for choice in dict.fromkeys(row["choice"] for row in rows if row["choice"] != "preprocessing"):
         for header, cells in sensitivity_cells([row for row in rows if row["choice"] == choice]):
-            page.table([choice, *header], cells)
+            page.table([f"{choice} ({', '.join(data)})", *header], cells)
 
 
 def sensitivity_cells(rows: list[Row]) -> list[tuple[list[str], list[list[str]]]]:
-    """Tables of methods tried at the same values: values as columns, a row per method and data."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    """Tables of methods tried at the same values: values as columns, a row per method, the sets in a cell."""
+    found: dict[str, dict[str, list[str]]] = {}
     for row in sorted(rows, key=lambda row: row["method"], reverse=True):
-        found.setdefault((row["method"], row["data"]), {})[str(row["value"])] = f"{row['accuracy'].mean:.3f}"
+        cells = found.setdefault(row["method"], {})
+        cells.setdefault(str(row["value"]), []).append(f"{row['accuracy'].mean:.3f}")
     alike: dict[tuple[str, ...], list[list[str]]] = {}
-    for (method, data), by_value in found.items():
-        alike.setdefault(tuple(by_value), []).append([f"{method}, {data}", *by_value.values()])
+    for method, by_value in found.items():
+        alike.setdefault(tuple(by_value), []).append([method, *map(" ".join, by_value.values())])
     return [(list(values), cells) for values, cells in alike.items()]
-
-
-def _gib() -> float:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / memory.GIB
-    except (AttributeError, OSError, ValueError):
-        return float("nan")

@@ -10,9 +10,9 @@ import numpy as np
 from bvdt.operators import TransitionOperator
 
 from .config import TITLES, Config
-from .methods import walk_matrix
 from .style import save, styled
 from .units import load, subset
+from .walks import kernel_of, tree_walk
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,8 +27,7 @@ def partition_figure(folder: Path, name: str, data: Path, config: Config, seed: 
     n_points = min(config.drawing_points, len(corpus.labels))
     sample = np.random.default_rng([seed, 5]).permutation(len(corpus.labels))[:n_points]
     corpus = subset(corpus, sample)
-    op = walk_matrix("bvdt", corpus.counts, config, [seed, 3, 0])
-    assert isinstance(op, TransitionOperator)
+    op = tree_walk(corpus.counts, kernel_of("bvdt", config), [seed, 3, 0])
     classes = [corpus.class_names[corpus.labels[point]] for point in op.tree.order]
     with styled() as plt:
         figure, (left, right, bar) = plt.subplots(

@@ -6,30 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bvdt._support.arrays import Float, Index, Mask
+from bvdt._support.arrays import Index, Mask
 from bvdt._support.defaults import ALPHA, N_NEIGHBORS, TEXT_DIVERGENCE, TEXT_TREES
 from bvdt._support.sparse import CSR, Operator, OperatorLike
-from bvdt.lifting import Lifted, lift
-from bvdt.operators import TransitionOperator, exact_transition_matrix, transition_matrix
-from bvdt.tree import Tree, anchor_tree
+from bvdt.operators import transition_matrix
 from bvdt.walks import label_scores
 
 from .config import Config
-from .propagation import NOTHING, one_vs_all, vote
+from .logarithms import LogExact, LogTree, log_vote
+from .nystrom import Nystrom
+from .propagation import Labeling, one_vs_all, vote
+from .walks import THREADS, divergence_of, exact_walk, kernel_of, tree_walk
 
-__all__ = [
-    "METHODS",
-    "Method",
-    "exact_matrix",
-    "grow_tree",
-    "lifted_counts",
-    "predict",
-    "resolved",
-    "tfidf",
-    "walk_matrix",
-]
-
-THREADS = 1  # a unit of work runs on one thread, so its numbers cannot depend on how many there are
+__all__ = ["GROUPS", "METHODS", "PAPER", "Method", "Prediction", "predict", "tfidf", "walk_matrix"]
 
 
 @dataclass(frozen=True)
@@ -38,99 +27,131 @@ class Method:
 
     key: str
     title: str
-    beyond: bool = False
+    group: str
     by_trial: bool = True
+
+    @property
+    def beyond(self) -> bool:
+        """Not one of the paper's."""
+        return self.group != "paper"
 
     def limit(self, config: Config) -> float:
         """The largest number of documents it is run on."""
-        if self.key.startswith("exact"):
-            return config.exact_documents
+        if self.key.startswith("exact") and self.beyond:
+            return config.small_documents
         return config.spreading_documents if self.key == "sklearn" else np.inf
 
 
+GROUPS = {  # of methods, and what stands above their curves
+    "paper": "The paper's methods",
+    "sigma": "Another σ, and no underflow",
+    "beyond": "Beyond the paper",
+    "binomial": "Beyond the paper: negative binomial",
+}
 METHODS = {
     method.key: method
     for method in (
-        Method("vdt", "Euclidean VDT"),
-        Method("bvdt", "BVDT with GID"),
-        Method("exact_euclidean", "Exact Euclidean", by_trial=False),
-        Method("exact_gid", "Exact GID", by_trial=False),
-        Method("ward", "Ward tree, GID", beyond=True),
-        Method("forest", "Forest + near field", beyond=True),
-        Method("knn", "Exact 10-NN label spreading", beyond=True, by_trial=False),
-        Method("sklearn", "scikit-learn LabelSpreading", beyond=True, by_trial=False),
+        Method("vdt", "Euclidean VDT", "paper"),
+        Method("bvdt", "BVDT with GID", "paper"),
+        Method("exact_euclidean", "Exact Euclidean", "paper", by_trial=False),
+        Method("exact_gid", "Exact GID", "paper", by_trial=False),
+        Method("vdt_stored", "Euclidean VDT, stored values as d", "sigma"),
+        Method("exact_stored", "Exact Euclidean, stored values as d", "sigma", by_trial=False),
+        Method("vdt_log", "Euclidean VDT, in logarithms", "sigma"),
+        Method("exact_log", "Exact Euclidean, in logarithms", "sigma", by_trial=False),
+        Method("ward", "Ward tree, GID", "beyond"),
+        Method("forest", "Text forest + near field", "beyond"),
+        Method("knn", "Exact 10-NN label spreading", "beyond", by_trial=False),
+        Method("sklearn", "scikit-learn LabelSpreading", "beyond", by_trial=False),
+        Method("nystrom", "Nyström label spreading", "beyond"),
+        Method("exact_nb", "Exact NB", "binomial", by_trial=False),
+        Method("bvdt_nb", "BVDT with NB", "binomial"),
+        Method("ward_nb", "Ward tree, NB", "binomial"),
+        Method("forest_nb", "Forest + near field, NB", "binomial"),
+        Method("forest_gid", "Forest + near field, GID", "binomial"),
     )
 }
+PAPER = tuple(key for key, method in METHODS.items() if not method.beyond)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A labeling for each mask; where a walk of Eq. (29) made it, its bandwidth and the share of P kept."""
+
+    labelings: list[Labeling]
+    bandwidth: float | str = ""
+    kept: float | str = ""
 
 
 def predict(
     method: str, counts: CSR, y: Index, masks: list[Mask], config: Config, seed: list[int]
-) -> list[Index]:
-    """Index of all documents for each mask of labeled ones; ``seed`` is that of the trees."""
+) -> Prediction:
+    """Labels of all documents for each mask of labeled ones; ``seed`` is that of the trees."""
     if method == "sklearn":
-        return _label_spreading(counts, y, masks, config)
+        return Prediction(_label_spreading(counts, y, masks, config))
+    if method == "nystrom":
+        return Prediction(_landmarks(counts, y, masks, config, seed))
     if method == "forest":
-        return _spread(_forest(counts, seed), ALPHA, y, masks)
+        return Prediction(_spread(_text_forest(counts, seed), ALPHA, y, masks))
+    if method.startswith("forest"):
+        return Prediction(_spread(_forest(method, counts, config, seed), ALPHA, y, masks))
     if method == "knn":
-        return _spread(_neighbor_graph(counts, config.neighbors), config.spreading_alpha, y, masks)
-    M = walk_matrix(method, counts, config, seed)
-    return vote(M, y, masks, config.alpha, config.iterations)
+        M = _neighbor_graph(counts, config.neighbors)
+        return Prediction(_spread(M, config.spreading_alpha, y, masks))
+    if method.endswith("log"):
+        product, bandwidth = _log_product(method, counts, config, seed)
+        return Prediction(log_vote(product, y, masks, config.alpha, config.iterations), bandwidth)
+    M, bandwidth = walk_matrix(method, counts, config, seed, masks)
+    kept = M.nnz / counts.shape[0] ** 2 if hasattr(M, "nnz") else ""
+    return Prediction(vote(M, y, masks, config.alpha, config.iterations), bandwidth, kept)
 
 
-# -- the walks of Eq. (29) --------------------------------------------------------------------------------
+def walk_matrix(
+    method: str, counts: CSR, config: Config, seed: list[int], masks: list[Mask]
+) -> tuple[OperatorLike, float]:
+    """The matrix M of Eq. (29) and its bandwidth: an operator of one tree, or P.
 
-
-def walk_matrix(method: str, counts: CSR, config: Config, seed: list[int]) -> OperatorLike:
-    """The matrix M of Eq. (29): an operator of one tree, or the dense P."""
-    if method == "ward":  # with bvdt's defaults: the Ward tree, automatic smoothing and bandwidth
-        return transition_matrix(counts, "gid", random_state=np.random.default_rng(seed), n_jobs=THREADS)
-    divergence, bandwidth = _setting(method, config)
+    A bandwidth that is learned is the tree's, for P as well, so that P is what the tree stands for.
+    """
+    kernel = kernel_of(method, config)
     if method.startswith("exact"):
-        return exact_matrix(counts, divergence, config.smoothing, bandwidth, seed)
-    lifted = lifted_counts(counts, divergence, config.smoothing)
-    return TransitionOperator(lifted, grow_tree(lifted, seed), bandwidth=bandwidth, n_jobs=THREADS)
+        rule = kernel.bandwidth
+        bandwidth = tree_walk(counts, kernel, seed).bandwidth if isinstance(rule, str) else rule
+        return exact_walk(counts, kernel, bandwidth, masks, config.dense_documents), bandwidth
+    if method.startswith("ward"):  # with bvdt's rule of the bandwidth
+        divergence, rng = divergence_of(kernel.divergence), np.random.default_rng(seed)
+        ward = transition_matrix(
+            counts, divergence, smoothing=kernel.smoothing, random_state=rng, n_jobs=THREADS
+        )
+        return ward, ward.bandwidth
+    walk = tree_walk(counts, kernel, seed)
+    return walk, walk.bandwidth
 
 
-def lifted_counts(counts: CSR, divergence: str, smoothing: float | str) -> Lifted:
-    """Lifted form; only GID needs zeros smoothed."""
-    return lift(counts, divergence, smoothing if divergence == "gid" else "auto")
+def _log_product(
+    method: str, counts: CSR, config: Config, seed: list[int]
+) -> tuple[LogTree | LogExact, float]:
+    kernel = kernel_of(method, config)
+    walk = tree_walk(counts, kernel, seed)
+    product = LogTree(walk) if method.startswith("vdt") else LogExact(walk.lifted, walk.bandwidth)
+    return product, walk.bandwidth
 
 
-def grow_tree(lifted: Lifted, seed: list[int]) -> Tree:
-    """The paper's anchor tree."""
-    return anchor_tree(lifted, random_state=np.random.default_rng(seed), n_jobs=THREADS)
+def _forest(method: str, counts: CSR, config: Config, seed: list[int]) -> Operator:
+    """Ward trees and a near field on the counts."""
+    kernel = kernel_of(method, config)
+    return transition_matrix(
+        counts,
+        divergence_of(kernel.divergence),
+        smoothing=kernel.smoothing,
+        n_trees=config.forest_trees,
+        n_neighbors=min(config.forest_neighbors, counts.shape[0] - 1),
+        random_state=np.random.default_rng(seed),
+        n_jobs=THREADS,
+    )
 
 
-def exact_matrix(
-    counts: CSR, divergence: str, smoothing: float | str, bandwidth: float | str, seed: list[int]
-) -> Float:
-    """The dense P; a bandwidth given by a rule is the anchor tree's, so that P is what VDT stands for."""
-    bandwidth = resolved(counts, divergence, smoothing, bandwidth, seed)
-    smoothing = smoothing if divergence == "gid" else "auto"
-    P = exact_transition_matrix(counts, divergence, bandwidth=bandwidth, smoothing=smoothing)
-    P[P < NOTHING] = 0.0
-    return P
-
-
-def resolved(
-    counts: CSR, divergence: str, smoothing: float | str, bandwidth: float | str, seed: list[int]
-) -> float:
-    """The bandwidth as a number: "learn" and "auto" are resolved on the anchor tree."""
-    if not isinstance(bandwidth, str):
-        return bandwidth
-    lifted = lifted_counts(counts, divergence, smoothing)
-    return TransitionOperator(lifted, grow_tree(lifted, seed), bandwidth=bandwidth, n_jobs=THREADS).bandwidth
-
-
-def _setting(method: str, config: Config) -> tuple[str, float | str]:
-    if method in ("vdt", "exact_euclidean"):
-        return "squared_euclidean", config.euclidean_bandwidth
-    if method in ("bvdt", "exact_gid"):
-        return "gid", config.gid_bandwidth
-    raise ValueError(f"method needs one of {', '.join(METHODS)}; got {method!r}")
-
-
-# -- beyond the paper: label spreading on tf-idf ----------------------------------------------------------
+# -- label spreading on tf-idf ----------------------------------------------------------------------------
 
 
 def tfidf(counts: CSR) -> CSR:
@@ -140,12 +161,12 @@ def tfidf(counts: CSR) -> CSR:
     return TfidfTransformer(sublinear_tf=True).fit_transform(counts)
 
 
-def _spread(M: OperatorLike, alpha: float, y: Index, masks: list[Mask]) -> list[Index]:
-    """Label spreading (Zhou et al. 2003) on the symmetrised matrix, to the estimators' tolerance."""
+def _spread(M: OperatorLike, alpha: float, y: Index, masks: list[Mask]) -> list[Labeling]:
+    """Label spreading (Zhou et al. 2003) on the symmetrized matrix, to the estimators' tolerance."""
     return one_vs_all(lambda Y0: label_scores(M, Y0, method="spread", alpha=alpha)[0], y, masks)
 
 
-def _forest(counts: CSR, seed: list[int]) -> Operator:
+def _text_forest(counts: CSR, seed: list[int]) -> Operator:
     """The operator of ``bvdt.text_pipeline``."""
     rng = np.random.default_rng(seed)
     near = {"n_trees": TEXT_TREES, "n_neighbors": min(N_NEIGHBORS, counts.shape[0] - 1)}
@@ -160,7 +181,12 @@ def _neighbor_graph(counts: CSR, k: int) -> CSR:
     return search.fit(tfidf(counts)).kneighbors_graph()
 
 
-def _label_spreading(counts: CSR, y: Index, masks: list[Mask], config: Config) -> list[Index]:
+def _landmarks(counts: CSR, y: Index, masks: list[Mask], config: Config, seed: list[int]) -> list[Labeling]:
+    walk = Nystrom(tfidf(counts), config.n_landmarks, config.landmark_width, np.random.default_rng(seed))
+    return one_vs_all(lambda Y0: walk.spread(Y0, config.spreading_alpha), y, masks)
+
+
+def _label_spreading(counts: CSR, y: Index, masks: list[Mask], config: Config) -> list[Labeling]:
     """scikit-learn's LabelSpreading with its knn kernel, on tf-idf."""
     from sklearn.semi_supervised import LabelSpreading
 
@@ -172,4 +198,5 @@ def _label_spreading(counts: CSR, y: Index, masks: list[Mask], config: Config) -
         max_iter=1000,
         n_jobs=THREADS,
     )
-    return [model.fit(X, np.where(known, y, -1)).transduction_ for known in masks]
+    everywhere = np.ones(len(y), bool)
+    return [Labeling(model.fit(X, np.where(known, y, -1)).transduction_, everywhere) for known in masks]

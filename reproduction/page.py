@@ -9,7 +9,9 @@ from pathlib import Path
 
 from bvdt.documents.files import atomic
 
-__all__ = ["Page"]
+__all__ = ["PICTURES", "Page"]
+
+PICTURES = "images/reproduction"  # where the figures lie, seen from the page
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -44,15 +46,16 @@ class Page:
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         rows = [[str(cell) for cell in row] for row in rows]
-        lines = [header, ["---"] * len(header), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
-        self.markdown.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        cells = [[cell.replace("|", "\\|") for cell in row] for row in (header, *rows)]
+        lines = [f"| {' | '.join(row)} |" for row in cells]
+        self.markdown.append("\n".join([lines[0], "|" + "---|" * len(header), *lines[1:]]))
         head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
         body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
         self.html.append(f'<div class="table"><table><tr>{head}</tr>{body}</table></div>')
 
     def picture(self, file: str, caption: str) -> None:
-        self.markdown.append(f"![{caption}]({file})")
-        self.html.append(f'<figure><img src="{escape(file)}" alt="{escape(caption)}"></figure>')
+        self.markdown.append(f"![{caption}]({PICTURES}/{file})")
+        self.html.append(f'<figure><img src="{PICTURES}/{escape(file)}" alt="{escape(caption)}"></figure>')
 
     def write(self, folder: Path, name: str) -> list[Path]:
         """Both files."""

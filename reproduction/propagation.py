@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from bvdt._support.arrays import Float, Index, Mask
 from bvdt._support.sparse import OperatorLike
 
-__all__ = ["draw_labeled", "one_vs_all", "settled", "vote"]
+__all__ = ["Labeling", "draw_labeled", "literal", "one_vs_all", "settled", "vote"]
 
 NOTHING = 1e-300  # smaller scores are 0: a little further down numbers lose digits, flicker and are slow
 _ENTRIES = 1 << 24  # of the label columns that are propagated at once
+
+
+class Labeling(NamedTuple):
+    """Predicted classes of all documents, and which of them a label reached."""
+
+    classes: Index
+    reached: Mask
 
 
 def draw_labeled(y: Index, share: float, rng: np.random.Generator) -> Mask:
@@ -29,8 +37,17 @@ def draw_labeled(y: Index, share: float, rng: np.random.Generator) -> Mask:
     return known
 
 
+def literal(M: OperatorLike, Y0: Float, alpha: float, n_iter: int) -> Float:  # (N, k) -> (N, k)
+    """Eq. (29), every step of it; scores below 1e-300 are 0."""
+    Y = Y0
+    for _ in range(n_iter):
+        Y = alpha * np.asarray(M @ Y) + (1 - alpha) * Y0
+        Y[Y < NOTHING] = 0.0
+    return Y
+
+
 def settled(M: OperatorLike, Y0: Float, alpha: float, n_iter: int) -> Float:  # (N, k) -> (N, k)
-    """Eq. (29) ``max_iter`` times, ended early where further steps could change no entry by a share of 1e-12.
+    """Eq. (29) ``n_iter`` times, ended early where further steps could change no entry by a share of 1e-12.
 
     When no entry changes by more than a share ε, the next change is at most α·ε·(M y)_i ≤ ε·y_i, and so on:
     300 steps change it by a share of 300·ε at most. Here ε is 8 units of rounding; scores below 1e-300
@@ -48,31 +65,31 @@ def settled(M: OperatorLike, Y0: Float, alpha: float, n_iter: int) -> Float:  # 
     return result
 
 
-def vote(M: OperatorLike, y: Index, masks: list[Mask], alpha: float, n_iter: int) -> list[Index]:
-    """Predicted classes of all documents by Eq. (29), for each mask of labeled ones."""
+def vote(M: OperatorLike, y: Index, masks: list[Mask], alpha: float, n_iter: int) -> list[Labeling]:
+    """Labels of all documents by Eq. (29), for each mask of labeled ones."""
     return one_vs_all(lambda Y0: settled(M, Y0, alpha, n_iter), y, masks)
 
 
-def one_vs_all(scores: Callable[[Float], Float], y: Index, masks: list[Mask]) -> list[Index]:
-    """Predicted classes of all documents, for each mask of labeled ones.
+def one_vs_all(scores: Callable[[Float], Float], y: Index, masks: list[Mask]) -> list[Labeling]:
+    """Labels of all documents, for each mask of labeled ones.
 
     The classes' columns of many masks go through ``scores`` together. A document that no label reaches (all
     its scores are below 1e-300) gets the class that is most frequent among the labeled ones.
     """
     n_classes = int(y.max()) + 1
     at_once = max(1, _ENTRIES // (len(y) * n_classes))
-    predicted = []
+    found = []
     for first in range(0, len(masks), at_once):
         batch = masks[first : first + at_once]
         Y0 = np.zeros((len(y), len(batch), n_classes))
         for k, known in enumerate(batch):
             Y0[known, k, y[known]] = 1.0
         F = scores(Y0.reshape(len(y), -1)).reshape(Y0.shape)
-        predicted += [_largest(F[:, k], y[known]) for k, known in enumerate(batch)]
-    return predicted
+        found += [_largest(F[:, k], y[known]) for k, known in enumerate(batch)]
+    return found
 
 
-def _largest(scores: Float, given: Index) -> Index:  # (N, n_classes) -> (N,)
-    classes: Index = scores.argmax(axis=1)
-    classes[scores.max(axis=1) <= 0] = np.bincount(given).argmax()
-    return classes
+def _largest(scores: Float, given: Index) -> Labeling:  # (N, n_classes)
+    classes, reached = scores.argmax(axis=1), scores.max(axis=1) > 0
+    classes[~reached] = np.bincount(given).argmax()
+    return Labeling(classes, reached)

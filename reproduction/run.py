@@ -10,20 +10,29 @@ from bvdt.documents.files import write_table
 
 from .accuracy import accuracy_units, mean_rows, means, paired
 from .claims import all_claims, claim_rows
+from .clustering import CLUSTERINGS, cluster_means, clustering_units
 from .config import FULL, PANELS, TITLES, Config
-from .contents import Measured, compose, table2_cells
+from .contents import compose, table2_cells
 from .data import CORPORA, load_corpus
 from .drawing import partition_figure
-from .figures import accuracy_figure, growth_figure, overview_figure
+from .figures import accuracy_figure, growth_figure, regularization_figure
 from .growth import exponents, fastest, growth_units
+from .machine import machine
+from .measured import Measured
 from .methods import METHODS
+from .page import PICTURES
+from .regularization import refined, regularization_units
 from .sensitivity import sensitivity_units, summary
 from .style import pyplot
+from .trees import dimension, pruning, pruning_units, special_case
 from .units import Row, Unit, columns_of, run_units
 
 __all__ = ["PARTS", "Outcome", "reproduce"]
 
-PARTS = ("table2", "figure1", *(f"figure2{letter}" for letter in PANELS.values()), "figure2f", "sensitivity")
+PARTS = (
+    "table2", "figure1", *(f"figure2{letter}" for letter in PANELS.values()), "regularization", "figure2f",
+    "pruning", "clustering", "sensitivity",
+)  # fmt: skip
 
 Told = Callable[[int, int, str], None]  # units done, of how many, the last one's name
 
@@ -50,6 +59,10 @@ class _Run:
     measured: Measured
     say: Callable[[str], None]
     told: Told
+
+    @property
+    def pictures(self) -> Path:
+        return self.out / PICTURES
 
     def rows(self, units: list[Unit], jobs: int) -> list[Row]:
         """Rows of the units, telling of each."""
@@ -93,11 +106,19 @@ def reproduce(
     parts = _parts(only)
     pyplot()  # before the work, not after it
     run = _Run(Path(data), Path(out), config, seed, jobs, fresh, parts, Measured(), say, told)
-    run.out.mkdir(parents=True, exist_ok=True)
+    run.pictures.mkdir(parents=True, exist_ok=True)
     _sizes(run)
     used = {name: size[3] for name, size in run.measured.sizes.items()}
     _figure1(run, used)
     _accuracy(run, {name: n for name, n in used.items() if f"figure2{PANELS[name]}" in parts})
+    if "regularization" in parts:
+        _regularization(run, used)
+    if "pruning" in parts:
+        _pruning(run, used)
+    if "clustering" in parts:
+        rows = run.rows(clustering_units(run.measured.sizes, run.data, config, seed), jobs)
+        run.table("clustering", [row | {"method": CLUSTERINGS[row["method"]]} for row in rows])
+        run.measured.clusters = cluster_means(rows)
     if "sensitivity" in parts:
         units = sensitivity_units(used, run.data, config, seed)
         rows = run.rows(units, jobs)
@@ -138,27 +159,63 @@ def _sizes(run: _Run) -> None:
 
 def _figure1(run: _Run, used: dict[str, int]) -> None:
     if "figure1" in run.parts:
-        partition_figure(run.out, next(iter(used)), run.data, run.config, run.seed)
+        partition_figure(run.pictures, next(iter(used)), run.data, run.config, run.seed)
 
 
 def _accuracy(run: _Run, used: dict[str, int]) -> None:
-    rows = run.rows(accuracy_units(used, run.data, run.config, run.seed), run.jobs) if used else []
-    rows.sort(key=lambda row: (list(METHODS).index(row["method"]), row["share"], row["trial"]))
-    run.measured.curves = means(rows)
-    run.measured.gaps = paired(rows, "bvdt", "vdt")
+    every = run.rows(accuracy_units(used, run.data, run.config, run.seed), run.jobs) if used else []
+    every.sort(key=lambda row: (list(METHODS).index(row["method"]), row["share"], row["trial"]))
+    rows = [row for row in every if row["trial"] <= run.config.trials]
+    measured, whole = run.measured, {TITLES[name] for name in run.config.whole}
+    measured.curves, measured.gaps, measured.walks = means(rows), paired(rows, "bvdt", "vdt"), rows
+    measured.common = means(common_trials(rows))
+    more = [row for row in every if row["data"] in whole and row["method"] in ("vdt", "bvdt")]
+    measured.many = means(more)
+    run.table("more_trials", mean_rows(measured.many))
     for name in used:
         mine = [row for row in rows if row["data"] == TITLES[name]]
         trials = [row | {"method": METHODS[row["method"]].title} for row in mine]
         run.table(f"figure2{PANELS[name]}", trials)
         run.table(f"figure2{PANELS[name]}_means", mean_rows(means(mine)))
-        accuracy_figure(run.out, name, run.measured.curves)
+        accuracy_figure(run.pictures, name, measured.curves)
+
+
+def common_trials(rows: list[Row]) -> list[Row]:
+    """Of each data set the trials that every method has, so that differences are of the same labels."""
+    found: dict[str, dict[str, set[int]]] = {}
+    for row in rows:
+        found.setdefault(row["data"], {}).setdefault(row["method"], set()).add(row["trial"])
+    shared = {data: set.intersection(*of.values()) for data, of in found.items()}
+    return [row for row in rows if row["trial"] in shared[row["data"]]]
+
+
+def _regularization(run: _Run, used: dict[str, int]) -> None:
+    rows = run.rows(regularization_units(used, run.data, run.config, run.seed), run.jobs)
+    run.table("regularization", [row | {"method": METHODS[row["method"]].title} for row in rows])
+    run.measured.refined = refined(rows)
+    if rows:
+        regularization_figure(run.pictures, run.measured.refined)
+
+
+def _pruning(run: _Run, used: dict[str, int]) -> None:
+    units = pruning_units(used, run.data, run.config, run.seed)
+    found = {
+        work: run.rows([unit for unit in units if unit.work is work], run.jobs)
+        for work in (pruning, dimension, special_case)
+    }
+    for work, rows in found.items():
+        run.table(work.__name__, rows)
+    measured = run.measured
+    measured.pruning, measured.dimensions, measured.special = found.values()
 
 
 def _growth(run: _Run) -> None:
     whole = {name: size[0] for name, size in run.measured.sizes.items()}
-    rows = run.rows(growth_units(whole, run.data, run.config, run.seed), 1)  # alone, for the clock's sake
+    units = growth_units(whole, run.data, run.config, run.seed)
+    rows = run.rows(units, max(1, run.jobs // 4))  # few at a time: they share the memory's speed
     measured = run.measured
-    measured.times = fastest(rows)
+    measured.times, measured.early = fastest(rows), fastest(rows, "early")
+    measured.machines = {row["data"]: row["machine"] for row in rows}
     measured.fitted = exponents(measured.times, run.config.fit_from)
     run.table("figure2f", [row | {"method": METHODS[row["method"]].title} for row in rows])
     header = ("exponent", "from", "to")
@@ -169,15 +226,13 @@ def _growth(run: _Run) -> None:
             for (data, method), fit in measured.fitted.items()
         ],
     )
-    growth_figure(run.out, measured.times, measured.fitted)
+    growth_figure(run.pictures, measured.times, measured.early, measured.fitted)
 
 
 def _finish(run: _Run) -> Outcome:
-    """Claims, the whole Figure 2, and the page."""
+    """Claims and the page."""
     measured = run.measured
-    measured.claims = all_claims(measured.curves, measured.gaps, measured.times, measured.fitted)
+    measured.claims = all_claims(measured, run.config.many_trials)
     run.table("claims", list(claim_rows(measured.claims)))
-    if measured.curves and measured.times:
-        overview_figure(run.out, measured.curves, measured.times, measured.fitted)
-    page = compose(measured, run.config, run.parts, run.seed)
+    page = compose(measured, run.config, run.parts, run.seed, machine(run.out))
     return Outcome(measured, page.write(run.out, "reproduction")[1])

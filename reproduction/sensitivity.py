@@ -1,36 +1,43 @@
-"""How much depends on what the paper leaves open: smoothing of zeros, bandwidth (σ), preprocessing."""
+"""How much depends on the open choices: smoothing of zeros, bandwidth (σ), preprocessing, and the merge."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
+from bvdt._support.arrays import Mask
 from bvdt._support.sparse import CSR, OperatorLike
 from bvdt.operators import TransitionOperator
+from bvdt.tree.anchor.merging import Merge
 
 from .accuracy import Mean, half_width, labeled, score
 from .config import TITLES, Config
-from .methods import METHODS, THREADS, exact_matrix, grow_tree, lifted_counts, tfidf
+from .methods import METHODS, tfidf
 from .propagation import vote
 from .units import Row, Unit, load
+from .walks import THREADS, Kernel, exact_walk, grow_tree, kernel_of, lifted_counts, resolved, tree_walk
 
 __all__ = ["sensitivity", "sensitivity_units", "summary"]
 
 SETTINGS = (
     "alpha", "iterations", "smoothing", "gid_bandwidth", "euclidean_bandwidth", "max_documents", "whole",
-    "sensitivity_share", "sensitivity_trials", "smoothings", "gid_bandwidths", "euclidean_bandwidths",
+    "dense_documents", "sensitivity_share", "sensitivity_trials", "smoothings", "gid_bandwidths",
+    "euclidean_bandwidths",
 )  # fmt: skip
 CHOICES = {
     "smoothing": ("bvdt", "exact_gid"),
     "bandwidth": ("vdt", "bvdt", "exact_euclidean", "exact_gid"),
     "preprocessing": ("vdt", "bvdt"),
+    "merge": ("vdt",),
 }
+MERGES: dict[str, Merge] = {"Eq. (10)": "radius", "Eq. (22)": "bregman"}
 PREPROCESSING = ("counts", "one length", "log(1 + count)", "tf-idf")
 
-Setting = tuple[CSR, float | str, float | str]  # points, smoothing, bandwidth
+Setting = tuple[float | str, CSR, Kernel]  # the choice's value, the points, the rest
 
 
 def sensitivity_units(corpora: dict[str, int], folder: Path, config: Config, seed: int) -> list[Unit]:
@@ -53,8 +60,8 @@ def sensitivity(unit: Unit) -> list[Row]:
     rows = []
     for trial in range(config.sensitivity_trials):
         known = labeled(y, share, trial, unit.seed)
-        for value, M in _matrices(unit, corpus.counts, [unit.seed, 3, trial]):
-            (predicted,) = vote(M, y, [known], config.alpha, config.iterations)
+        for value, M in _matrices(unit, corpus.counts, known, [unit.seed, 3, trial]):
+            (found,) = vote(M, y, [known], config.alpha, config.iterations)
             rows.append(
                 {
                     "data": TITLES[unit.corpus],
@@ -63,38 +70,48 @@ def sensitivity(unit: Unit) -> list[Row]:
                     "method": unit.method,
                     "share": share,
                     "trial": trial + 1,
-                    "accuracy": score(predicted, y, known),
+                    "accuracy": score(found.classes, y, known),
                 }
             )
     return rows
 
 
-def _matrices(unit: Unit, counts: CSR, seed: list[int]) -> Iterator[tuple[float | str, OperatorLike]]:
-    """The matrix at each value; trees are grown anew only when the points change."""
-    divergence = "gid" if unit.method in ("bvdt", "exact_gid") else "squared_euclidean"
-    former, lifted, tree = None, None, None
-    for value, (points, smoothing, bandwidth) in _settings(unit, counts, divergence):
+def _matrices(
+    unit: Unit, counts: CSR, known: Mask, seed: list[int]
+) -> Iterator[tuple[float | str, OperatorLike]]:
+    """The matrix at each value; trees are grown anew only when more than the bandwidth changes."""
+    grown, lifted, tree = None, None, None
+    for value, points, kernel in _settings(unit, counts):
         if unit.method.startswith("exact"):
-            yield value, exact_matrix(points, divergence, smoothing, bandwidth, seed)
+            rule = kernel.bandwidth
+            bandwidth = tree_walk(points, kernel, seed).bandwidth if isinstance(rule, str) else rule
+            yield value, exact_walk(points, kernel, bandwidth, [known], unit.config.dense_documents)
             continue
-        if lifted is None or tree is None or former is not points or unit.choice == "smoothing":
-            former, lifted = points, lifted_counts(points, divergence, smoothing)
-            tree = grow_tree(lifted, seed)
-        yield value, TransitionOperator(lifted, tree, bandwidth=bandwidth, n_jobs=THREADS)
+        wanted = (id(points), kernel.smoothing, kernel.merge)
+        if lifted is None or tree is None or grown != wanted:
+            grown, lifted = wanted, lifted_counts(points, kernel)
+            tree = grow_tree(lifted, kernel, seed)
+        yield (
+            value,
+            TransitionOperator(lifted, tree, bandwidth=resolved(lifted, tree, kernel), n_jobs=THREADS),
+        )
 
 
-def _settings(unit: Unit, counts: CSR, divergence: str) -> Iterator[tuple[float | str, Setting]]:
-    config, gid = unit.config, divergence == "gid"
-    bandwidth = config.gid_bandwidth if gid else config.euclidean_bandwidth
+def _settings(unit: Unit, counts: CSR) -> Iterator[Setting]:
+    config, kernel = unit.config, kernel_of(unit.method, unit.config)
     if unit.choice == "smoothing":
         for value in config.smoothings:
-            yield value, (counts, value, bandwidth)
+            yield value, counts, replace(kernel, smoothing=value)
     elif unit.choice == "bandwidth":
+        gid = kernel.divergence == "gid"
         for value in config.gid_bandwidths if gid else config.euclidean_bandwidths:
-            yield value, (counts, config.smoothing, value)
+            yield value, counts, replace(kernel, bandwidth=value)
+    elif unit.choice == "merge":
+        for name, merge in MERGES.items():
+            yield name, counts, replace(kernel, merge=merge)
     else:  # weights change the scale, so smoothing and bandwidth follow the data here
-        for value in PREPROCESSING:
-            yield value, (prepared(counts, value), "auto", "learn")
+        for name in PREPROCESSING:
+            yield name, prepared(counts, name), replace(kernel, smoothing="auto", bandwidth="learn")
 
 
 def prepared(counts: CSR, way: str) -> CSR:

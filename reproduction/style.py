@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LOOKS", "Look", "pyplot", "save", "styled"]
 
-# Okabe and Ito's colors: the hue is the divergence, dashes are exact, thin lines are beyond the paper.
+# Okabe and Ito's colors: the hue is the divergence, dashes are exact, thin lines are not the paper's.
 EUCLIDEAN, GID, GREEN, PURPLE, SKY, GREY = "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#5A5A5A"
+ORANGE = "#E69F00"
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,20 @@ LOOKS = {
     "bvdt": Look(GID, "-", "o"),
     "exact_euclidean": Look(EUCLIDEAN, (0, (4, 2)), "s", hollow=True),
     "exact_gid": Look(GID, (0, (4, 2)), "o", hollow=True),
-    "ward": Look(GREEN, "-", "^", 1.1),
+    "vdt_stored": Look(PURPLE, "-", "D", 1.1),
+    "exact_stored": Look(PURPLE, (0, (4, 2)), "D", 1.1, hollow=True),
+    "vdt_log": Look(GREY, "-", "v", 1.1),
+    "exact_log": Look(GREY, (0, (4, 2)), "v", 1.1, hollow=True),
+    "ward": Look(GID, "-", "^", 1.1),
     "forest": Look(PURPLE, "-", "D", 1.1),
     "knn": Look(GREY, (0, (1, 1.5)), "v", 1.1),
     "sklearn": Look(SKY, (0, (1, 1.5)), "x", 1.1),
+    "nystrom": Look(GREEN, (0, (1, 1.5)), "P", 1.1),
+    "exact_nb": Look(ORANGE, (0, (4, 2)), "o", 1.6, hollow=True),
+    "bvdt_nb": Look(ORANGE, "-", "o", 1.6),
+    "ward_nb": Look(ORANGE, "-", "^", 1.1),
+    "forest_nb": Look(ORANGE, (0, (1, 1.5)), "D", 1.1),
+    "forest_gid": Look(GID, (0, (1, 1.5)), "D", 1.1),
 }
 
 SETTINGS = {

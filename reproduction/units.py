@@ -23,8 +23,7 @@ from bvdt.documents.files import write_table
 
 from .config import TITLES, Config
 from .data import CORPORA, load_corpus
-
-FORMAT = 2  # raised when the numbers of cached units would come out otherwise
+from .version import code_version
 
 __all__ = ["Row", "Unit", "columns_of", "load", "one_thread", "run_units"]
 
@@ -54,10 +53,10 @@ class Unit:
         )
 
     def file(self) -> str:
-        """Name of its CSV file: what it is, and a hash of all that its numbers follow from."""
-        words = [self.work.__name__, self.corpus, self.method, self.choice, "".join(map(str, self.trials))]
-        settings = [(name, getattr(self.config, name)) for name in self.settings]
-        key = repr((FORMAT, settings, self.seed, words, _stamp(self.folder, self.corpus)))
+        """Name of its CSV file: what it is, and a hash of all that its numbers follow from, the code too."""
+        words = [self.work.__name__, self.corpus, self.method, self.choice, *map(str, self.trials[:1])]
+        settings = [("trials", self.trials), *((name, getattr(self.config, name)) for name in self.settings)]
+        key = repr((code_version(), settings, self.seed, words, _stamp(self.folder, self.corpus)))
         return "-".join([*filter(None, words), hashlib.sha256(key.encode()).hexdigest()[:10]]) + ".csv"
 
 

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -15,16 +16,19 @@ import pytest
 
 import bvdt
 from bvdt.datasets import make_documents
-from reproduction import FULL, QUICK, Outcome, claims, reproduce
+from reproduction import FULL, QUICK, Outcome, claims, reproduce, tree_claims
 from reproduction.__main__ import main
 from reproduction.accuracy import Mean, half_width, means, paired
+from reproduction.clustering import CLUSTERINGS
 from reproduction.config import PANELS, TITLES
 from reproduction.data import CORPORA, save_corpus
 from reproduction.growth import MODEL, Exponent, exponents, fastest
 from reproduction.methods import METHODS, predict
-from reproduction.propagation import draw_labeled, one_vs_all, settled
+from reproduction.page import PICTURES
+from reproduction.propagation import draw_labeled, literal, one_vs_all, settled
+from reproduction.regularization import Refined
 from reproduction.run import PARTS
-from reproduction.sensitivity import prepared
+from reproduction.sensitivity import CHOICES, prepared
 
 pytestmark = pytest.mark.slow
 
@@ -45,8 +49,20 @@ TINY = replace(
     fit_from=50,
     repeats=2,
     drawing_points=12,
+    many_trials=3,
+    n_landmarks=40,
+    dense_documents=90,
+    regularization_sets=("bbcsport",),
+    regularization_shares=(0.5,),
+    blocks_per_point=(2, 4),
+    cluster_seeds=1,
+    cloud_points=300,
+    cloud_dimensions=(2, 8),
+    cloud_spreads=(0.01,),
 )
-RESULTS = {"data", "method", "share", "trial", "labeled", "accuracy"}
+RESULTS = {
+    "data", "method", "share", "trial", "labeled", "accuracy", "unreached", "bandwidth", "kept",
+}  # fmt: skip
 
 
 def save(folder: Path, names: tuple[str, ...], n: int = 120) -> Path:
@@ -77,9 +93,9 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def test_run_writes_every_table_and_figure(outcome: Outcome) -> None:
     out = outcome.page.parent
-    for name in ("figure1", "figure2", "figure2a", "figure2b", "figure2d", "figure2f"):
-        assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-        assert "<svg" in (out / f"{name}.svg").read_text(encoding="utf-8")
+    for name in ("figure1", "figure2a", "figure2b", "figure2d", "figure2f", "regularization"):
+        assert (out / PICTURES / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert "<svg" in (out / PICTURES / f"{name}.svg").read_text(encoding="utf-8")
     table2 = {row["data"]: row for row in rows(out / "table2.csv")}
     assert (table2["BBC"]["N"], table2["BBC"]["d"], table2["BBC"]["C"]) == ("120", "150", "3")
     assert table2["BBC"]["used"] == "100 at random"
@@ -88,12 +104,14 @@ def test_run_writes_every_table_and_figure(outcome: Outcome) -> None:
     assert set(trials[0]) == RESULTS
     assert len(trials) == len(METHODS) * len(TINY.shares) * TINY.trials
     assert all(0 <= float(row["accuracy"]) <= 1 for row in trials)
-    assert len(rows(out / "claims.csv")) == 8
-    assert {row["choice"] for row in rows(out / "sensitivity.csv")} == {
-        "smoothing",
-        "bandwidth",
-        "preprocessing",
-    }
+    assert len(rows(out / "claims.csv")) == len(outcome.measured.claims) == 16
+    assert {row["choice"] for row in rows(out / "sensitivity.csv")} == set(CHOICES)
+    assert {row["blocks per point"] for row in rows(out / "regularization.csv")} == {"2", "4", "exact"}
+    assert {row["method"] for row in rows(out / "clustering.csv")} == set(CLUSTERINGS.values())
+    assert len({row["evaluations"] for row in rows(out / "dimension.csv")}) == 1
+    assert all(0 <= float(row["saved"]) < 1 for row in rows(out / "pruning.csv"))
+    assert all(float(row["largest difference"]) < 1e-12 for row in rows(out / "special_case.csv"))
+    assert all(float(row["seconds"]) > 0 < float(row["early"]) for row in rows(out / "figure2f.csv"))
     assert {row["data"] for row in rows(out / "exponents.csv")} == {"BBC-Sport", MODEL}
 
 
@@ -101,14 +119,14 @@ def test_page_has_the_claims_with_their_verdicts(outcome: Outcome) -> None:
     for suffix in (".md", ".html"):
         text = outcome.page.with_suffix(suffix).read_text(encoding="utf-8")
         for claim in outcome.measured.claims:
-            assert claim.quote in text
+            assert (escape(claim.quote) if suffix == ".html" else claim.quote) in text
             assert claim.verdict in text
     assert "20 Newsgroups: no file 20news_bydate_train.npz" in text  # says what was left out
 
 
 def test_nsf_is_called_a_surrogate_everywhere(outcome: Outcome) -> None:
     seen = set()
-    for path in outcome.page.parent.iterdir():
+    for path in outcome.page.parent.rglob("*.*"):
         if path.suffix in (".csv", ".svg", ".md", ".html"):
             for line in path.read_text(encoding="utf-8").splitlines():
                 for match in re.finditer("NSF", line):
@@ -174,7 +192,7 @@ def test_paired_differences_are_taken_within_trials() -> None:
     assert gap.mean == pytest.approx(0.1)
     assert gap.half == pytest.approx(0.0, abs=1e-12)  # though the trials differ by 0.4
     found = claims.beyond_intervals(both([0.6] * 4), {"BBC": {0.1: gap, 0.5: Mean(0.1, 0.2)}})
-    assert "paired differences above 0 at 1." in found.numbers[1]
+    assert found.numbers[1].endswith("paired 1.")
 
 
 def test_every_class_has_a_label_and_something_is_left() -> None:
@@ -195,22 +213,24 @@ def test_early_end_gives_what_all_iterations_give() -> None:
     for _ in range(300):
         Y = 0.01 * (P @ Y) + 0.99 * Y0
     np.testing.assert_allclose(settled(P, Y0, 0.01, 300), Y, rtol=1e-12, atol=0)
+    np.testing.assert_allclose(literal(P, Y0, 0.01, 300), Y, rtol=1e-14, atol=0)
 
 
 def test_one_vs_all_takes_the_largest_and_the_most_frequent_where_nothing_reaches() -> None:
     M = np.array([[0, 1, 0, 0, 0], [1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 1, 0.0]])
     y = np.array([1, 1, 0, 0, 1])
     known = np.array([True, True, True, False, False])
-    (predicted,) = one_vs_all(lambda Y0: settled(M, Y0, 0.5, 300), y, [known])
-    assert predicted.tolist() == [1, 1, 0, 1, 1]
+    (found,) = one_vs_all(lambda Y0: settled(M, Y0, 0.5, 300), y, [known])
+    assert found.classes.tolist() == [1, 1, 0, 1, 1]
+    assert found.reached.tolist() == [True, True, True, False, False]
 
 
 @pytest.mark.parametrize("method", list(METHODS))
 def test_every_method_labels_easy_documents(method: str) -> None:
     corpus = make_documents(150, n_classes=2, n_terms=100, length=80, difficulty=0.2, random_state=0)
     known = draw_labeled(corpus.labels, 0.5, np.random.default_rng(0))
-    (predicted,) = predict(method, corpus.counts, corpus.labels, [known], FULL, [0])
-    assert (predicted == corpus.labels)[~known].mean() > 0.7
+    (found,) = predict(method, corpus.counts, corpus.labels, [known], FULL, [0]).labelings
+    assert (found.classes == corpus.labels)[~known].mean() > 0.7
 
 
 def test_preprocessing() -> None:
@@ -250,7 +270,7 @@ def test_claim_of_better_means() -> None:
     assert claims.better_means(both([0.6, 0.7, 0.8, 0.9])).verdict == claims.HOLDS
     part = claims.better_means(both([0.4, 0.7, 0.8, 0.9]))
     assert part.verdict == claims.PART
-    assert "above at 3 of 4 shares, by -0.100 to +0.400; not at 1% (-0.100)." in part.numbers[0]
+    assert part.numbers[0] == "BBC-Sport 3/4, -0.100…+0.400."
     assert claims.better_means(both([0.4, 0.4, 0.4, 0.9])).verdict == claims.NOT
     assert claims.better_means({}).verdict == claims.UNKNOWN
 
@@ -263,7 +283,7 @@ def test_claim_of_significance_allows_one_data_set() -> None:
     curves["BBC-Sport", "bvdt"] = curve([0.51, 0.51, 0.9, 0.9])
     found = claims.beyond_intervals(curves, {})
     assert found.verdict == claims.PART
-    assert found.numbers[0].startswith("BBC-Sport: apart at 2 of 4 shares (not at 1%, 10%), paired")
+    assert found.numbers[0] == "BBC-Sport 2/4, paired 0."
     assert claims.beyond_intervals(both([0.6] * 4, half=0.1), {}).verdict == claims.NOT
 
 
@@ -276,11 +296,12 @@ def test_claims_of_the_exact_methods() -> None:
     }
     best = claims.exact_gid_best(curves)
     assert best.verdict == claims.HOLDS  # 1 % is below the 10 % from which it is asked
-    assert "best at 3 of all 4 shares" in best.numbers[0]
+    assert best.numbers == ("BBC 3/4 of all shares.",)
     assert claims.better_divergence(curves).verdict == claims.HOLDS
     assert claims.exact_euclidean_worse(curves).verdict == claims.HOLDS
     curves["BBC", "exact_euclidean"] = curve([0.6, 0.6, 0.6, 0.4])
     assert claims.exact_euclidean_worse(curves).verdict == claims.PART
+    assert claims.exact_euclidean_worse(curves, "stored").verdict == claims.UNKNOWN
     curves["BBC", "exact_euclidean"] = curve([0.9] * 4)
     assert claims.exact_euclidean_worse(curves).verdict == claims.NOT
     assert claims.exact_gid_best(curves).verdict == claims.NOT
@@ -300,11 +321,44 @@ def test_claims_of_time() -> None:
     times |= {(MODEL, name): {10: 500.0} for name in ("exact_euclidean", "exact_gid")}
     assert claims.much_faster(times, {}).verdict == claims.HOLDS
     assert claims.much_faster(times | {(MODEL, "exact_gid"): {10: 50.0}}, {}).verdict == claims.PART
+    early = {key: {10: 2.0} if "exact" in key[1] else {10: 1.0} for key in times}
+    (number,) = claims.much_faster(times, {}, early).numbers
+    assert number.endswith("with the early end 2.0 and 2.0.")
     near = claims.much_faster(times | {(MODEL, "exact_gid"): {10: 25.0}}, fits(1, 1, 2, 2))
-    assert near.numbers[-1] == "The ratio grows as N^1.00: for GID it would be 100 at N = 40."
+    assert near.numbers[-1] == "GID's ratio grows as N^1.00, to 100 at N = 40."
     slow = {(MODEL, name): {10: 0.5} for name in ("exact_euclidean", "exact_gid")}
     assert claims.much_faster(times | slow, {}).verdict == claims.NOT
     assert claims.much_faster({}, {}).verdict == claims.UNKNOWN
+
+
+def test_claim_of_more_trials() -> None:
+    found = claims.beyond_intervals_of_many(both([0.51, 0.7, 0.8, 0.9]), 30)
+    assert found.verdict == claims.PART
+    assert found.numbers[1] == "BBC 3/4."
+    assert claims.beyond_intervals_of_many({}, 30).verdict == claims.UNKNOWN
+
+
+def test_claims_of_the_trees() -> None:
+    def change(gid: float) -> Refined:
+        ends = {"vdt": 0.4, "vdt_stored": 0.4, "bvdt": gid}
+        return {
+            ("BBC", method, 0.1): {"2": Mean(0.5, 0), "64": Mean(end, 0), "exact": Mean(0.5, 0)}
+            for method, end in ends.items()
+        }
+
+    assert tree_claims.conjecture(change(0.6)).verdict == claims.HOLDS
+    assert tree_claims.conjecture(change(0.4)).verdict == claims.PART
+    assert tree_claims.conjecture({}).verdict == claims.UNKNOWN
+    case = {"data": "BBC", "largest difference": 1e-16, "common nodes": 5, "inner nodes": 5}
+    assert tree_claims.special_case([case]).verdict == claims.HOLDS
+    assert tree_claims.special_case([case | {"common nodes": 4}]).verdict == claims.PART
+    assert tree_claims.special_case([]).verdict == claims.UNKNOWN
+    saved = [{"data": "BBC", "saved": 0.05}, {"data": "clusters, spread 0.01", "saved": 0.8}]
+    assert tree_claims.pruning_saves(saved).verdict == claims.PART
+    assert tree_claims.pruning_saves(saved[:1]).verdict == claims.NOT
+    evaluations = [{"d": 2, "evaluations": 1000}, {"d": 8, "evaluations": 1000}]
+    assert tree_claims.no_dimension(evaluations).numbers == ("1,000 for d = 2, 8.",)
+    assert tree_claims.no_dimension([*evaluations, {"d": 9, "evaluations": 7}]).verdict == claims.NOT
 
 
 # -- the command ------------------------------------------------------------------------------------------
@@ -330,7 +384,7 @@ def test_command_refuses_an_unknown_part(
     assert ended.value.code == 2
 
 
-@pytest.mark.parametrize("wrong", [["--seed", "-1"], ["--jobs", "0"]])
+@pytest.mark.parametrize("wrong", [["--seed", "-1"], ["--jobs", "0"], ["--trials", "0"]])
 def test_command_refuses_wrong_numbers(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: list[str]
 ) -> None:
@@ -346,8 +400,8 @@ def test_command_in_json_with_several_parts(
     answer = json.loads(capsys.readouterr().out)
     assert {claim["verdict"] for claim in answer["claims"]} == {claims.UNKNOWN}
     assert Path(answer["page"]).exists()
-    assert (tmp_path / "figure1.svg").exists()
-    assert not (tmp_path / "figure2a.png").exists()
+    assert (tmp_path / PICTURES / "figure1.svg").exists()
+    assert not (tmp_path / PICTURES / "figure2a.png").exists()
 
 
 def test_command_of_its_own_process_says_what_it_wrote(folder: Path, tmp_path: Path) -> None:
