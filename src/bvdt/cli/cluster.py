@@ -67,6 +67,7 @@ def cluster(
     labels: LabelColumn = None,
     text: o.Text = None,
     vectors: o.Vectors = None,
+    encoder: o.Encoder = None,
     id: o.Id = None,
     encoding: o.Encoding = None,
     escape_formulas: o.EscapeFormulas = False,
@@ -87,7 +88,7 @@ def cluster(
     debug: o.Debug = False,
 ) -> None:
     session = Session(quiet=quiet, json=json)
-    source = Source(input, text, id, labels, None, encoding, stop_words, vectors=vectors)
+    source = Source(input, text, id, labels, None, encoding, stop_words, vectors=vectors, encoder=encoder)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs, blocks)
     session.result["command"] = "cluster"

@@ -52,6 +52,7 @@ def embed(
     labels: Labels = None,
     text: o.Text = None,
     vectors: o.Vectors = None,
+    encoder: o.Encoder = None,
     id: o.Id = None,
     encoding: o.Encoding = None,
     escape_formulas: o.EscapeFormulas = False,
@@ -72,7 +73,7 @@ def embed(
     debug: o.Debug = False,
 ) -> None:
     session = Session(quiet=quiet, json=json)
-    source = Source(input, text, id, labels, None, encoding, stop_words, vectors=vectors)
+    source = Source(input, text, id, labels, None, encoding, stop_words, vectors=vectors, encoder=encoder)
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs, blocks)
     session.result["command"] = "embed"

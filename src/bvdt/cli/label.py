@@ -72,6 +72,7 @@ def label(
     input: Documents = None,
     text: o.Text = None,
     vectors: o.Vectors = None,
+    encoder: o.Encoder = None,
     id: o.Id = None,
     labels: Labels = None,
     classes: Classes = None,
@@ -108,7 +109,9 @@ def label(
     else:
         terms = o.text_settings(ngrams, chars, min_df, stop_words)
         settings = o.walk_settings(None, None, None, None, scale, terms, seed, jobs)
-        source = Source(input, text, id, labels, missing, encoding, stop_words, vectors=vectors)
+        source = Source(
+            input, text, id, labels, missing, encoding, stop_words, vectors=vectors, encoder=encoder
+        )
         _with_documents(said, source, settings, task)
     said.finish()
 

@@ -125,6 +125,9 @@ Text = Annotated[str | None, option("--text", help='Column of texts; default "te
 Vectors = Annotated[
     Path | None, option("--vectors", help="An encoder's vectors, .npy, in INPUT's order.", metavar="FILE")
 ]
+Encoder = Annotated[
+    Path | None, option("--encoder", help="A model's folder, to make vectors of texts.", metavar="FOLDER")
+]
 Id = Annotated[str | None, option("--id", help='Column of ids; default "id".', metavar="COLUMN")]
 EscapeFormulas = Annotated[
     bool, option("--escape-formulas", help="Write ' before texts that begin a formula.", rich_help_panel=RARE)

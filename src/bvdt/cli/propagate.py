@@ -129,6 +129,7 @@ def propagate(
     labels: Labels = None,
     text: o.Text = None,
     vectors: o.Vectors = None,
+    encoder: o.Encoder = None,
     id: o.Id = None,
     missing: o.Missing = None,
     encoding: o.Encoding = None,
@@ -161,7 +162,9 @@ def propagate(
     debug: o.Debug = False,
 ) -> None:
     session = Session(quiet=quiet, json=json)
-    source = Source(input, text, id, labels, missing, encoding, stop_words, model, keep_columns, vectors)
+    source = Source(
+        input, text, id, labels, missing, encoding, stop_words, model, keep_columns, vectors, encoder
+    )
     terms = o.text_settings(ngrams, chars, min_df, stop_words)
     settings = o.walk_settings(divergence, bandwidth, n_neighbors, trees, scale, terms, seed, jobs, blocks)
     if method not in (None, "spread") and blend not in (None, "walk"):
@@ -174,6 +177,7 @@ def propagate(
         made: dict[str, object] = {
             "--text": text,
             "--vectors": vectors,
+            "--encoder": encoder,
             "--encoding": encoding,
             "--report": report,
             "--keep-columns": keep_columns,

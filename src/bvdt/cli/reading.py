@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._support.arrays import Float
 from .._support.sparse import Points, is_sparse
 from ..documents.files.vectors import read_vectors
 from ..documents.settings import WalkSettings, build_walk
@@ -35,6 +36,7 @@ class Source:
     model: Path | None = None
     keep_columns: bool = False
     vectors: Path | None = None
+    encoder: Path | None = None
 
     def files(self) -> Iterator[tuple[Path, str]]:
         """Every file that is read, and what it is."""
@@ -69,13 +71,32 @@ def read(
     if n_documents < least:
         raise ValueError(f"{source.path} needs at least {least} documents{purpose}; it has {n_documents}")
     session.result |= {"input": str(source.path), "documents": n_documents}
-    if source.vectors is None:
-        return documents
-    vectors = read_vectors(source.vectors, n_documents)
-    n_empty = int((~vectors.any(axis=1)).sum())
-    if n_empty:
-        session.note(f"{n_empty:,} rows of {source.vectors} are zero: only the other features place them")
-    return replace(documents, vectors=vectors)
+    vectors = _vectors(session, source, documents)
+    return documents if vectors is None else replace(documents, vectors=vectors)
+
+
+def _vectors(session: Session, source: Source, documents: Documents) -> Float | None:
+    """Those of a file, or of an encoder."""
+    if source.vectors is not None and source.encoder is not None:
+        raise ValueError("--vectors and --encoder are two ways to the same; leave out one of them")
+    if source.vectors is not None:
+        vectors = read_vectors(source.vectors, len(documents.ids))
+        n_empty = int((~vectors.any(axis=1)).sum())
+        if n_empty:
+            session.note(f"{n_empty:,} rows of {source.vectors} are zero: only the other features place them")
+        return vectors
+    if source.encoder is None:
+        return None
+    if documents.texts is None:
+        raise ValueError(f"--encoder makes vectors of texts, and {documents.path} has none")
+    from ..documents.encoders import vectors_of
+
+    with session.steps("encode the texts", len(documents.texts)) as advance:
+        found, kept = vectors_of(documents.texts, source.encoder, source.path, advance)
+    session.say(
+        f"Vectors of {source.encoder}: {found.shape[1]} columns" + (f", kept in {kept}" if kept else "")
+    )
+    return found.astype(np.float64)
 
 
 def walk(
