@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 import bvdt
+import bvdt.dask
 from bvdt import LabelPropagation, Views, text_pipeline
 from bvdt.documents.model import load_model
 from bvdt.neighbors import autotuned
@@ -190,6 +191,27 @@ def test_text_pipeline_with_an_encoder():
 def test_bad_views(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("take", "message"),
+    [
+        (lambda views: bvdt.transition_matrix(views, tree="anchor"), "takes dense views"),
+        (lambda views: bvdt.dask.transition_matrix(views, memory_limit="2GB"), "takes one matrix"),
+        (bvdt.divergences.compare, "compare each of the views"),
+        (lambda views: bvdt.transition_matrix(views[:1]), "view 'words': X needs at least 2 points"),
+    ],
+)
+def test_what_takes_no_views(take, message):
+    with pytest.raises(ValueError, match=message):
+        take(two_views(30)[0])
+
+
+def test_anchor_trees_of_dense_views():
+    rng = np.random.default_rng(0)
+    X, Z = rng.gamma(2.0, size=(300, 3)), rng.normal(size=(300, 2))
+    op = bvdt.transition_matrix(Views(a=(X, "gid"), b=Z), tree="anchor", random_state=0)
+    assert_allclose(op @ np.ones(300), 1.0)
 
 
 def test_new_points_of_another_kind(fitted):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._support.sparse import Points, PointsLike, is_sparse
+from ..lifting import Views
 from ..sharded import Executor, Source
 from ..sharded.executors import Reference
 from .executor import DaskExecutor
@@ -114,6 +115,8 @@ def _frame_slabs(X: Collection, executor: Executor) -> Slabs:
 
 
 def _array_slabs(X: PointsLike, executor: Executor, name: str) -> Slabs:
+    if isinstance(X, Views):
+        raise ValueError("bvdt.dask takes one matrix; bvdt.LabelPropagation takes Views")
     if not (is_sparse(X) or isinstance(X, np.ndarray)):
         X = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
     if X.ndim != 2:

@@ -159,6 +159,8 @@ class _Kind:
 
 
 def _points(X: PointsLike) -> Points:
+    if hasattr(X, "blocks"):
+        raise ValueError("compare takes one matrix: compare each of the views")
     if is_sparse(X):
         stored = sparse.csr_array(X, dtype=np.float64)
         mostly = 3 * stored.nnz > 2 * stored.shape[0] * stored.shape[1]

@@ -17,6 +17,7 @@ import numpy as np
 from ..._support.arrays import Chosen, Float, Int, Long
 from ..._support.progress import Progress, stage
 from ..._support.running import RandomState, generator, n_threads
+from ...divergences import Product
 from ...lifting import Lifted
 from ..structure import Tree
 from .growing import Anchors, grow_anchors, grow_many
@@ -91,6 +92,8 @@ def anchor_tree(
         raise ValueError(f'anchor_tree needs merge="bregman" or "radius"; it is {merge!r}')
     if merge == "radius" and not divergence_of(lifted).self_dual:
         raise ValueError('anchor_tree(merge="radius") needs the squared Euclidean divergence')
+    if isinstance(divergence_of(lifted), Product) and (lifted.is_mixed or lifted.is_sparse):
+        raise ValueError('tree="anchor" takes dense views; tree="ward" takes sparse ones, too')
     if lifted.n_points < 2:
         raise ValueError(f"anchor_tree needs at least 2 points; there are {lifted.n_points}")
     builder = _Builder(lifted, merge, n_threads(n_jobs))
