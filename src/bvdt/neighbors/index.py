@@ -150,8 +150,7 @@ class NeighborIndex:
     @property
     def serves_new_points(self) -> bool:
         """Whether it is worth keeping for them: not where many coordinates are compared as they are."""
-        kept = self.points.is_sparse or self.points.is_mixed
-        return self.recall is not None or kept or self.points.n_features <= FEW_FEATURES
+        return self.recall is not None or self.points.is_sparse or self.points.n_features <= FEW_FEATURES
 
     def search(self, queries: Lifted, k: int, params: SearchParams | None = None) -> Lists:
         """The k nearest points of queries, lifted alike."""

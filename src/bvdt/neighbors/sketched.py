@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._support.arrays import Float, Index, Int
+from .._support.arrays import Float, Index, Int, batches
 from .._support.progress import Progress
 from ..lifting import Lifted, sketch
-from .exact import reranked
+from .exact import empty_lists, reranked
 from .ground_truth import GroundTruth, Target
 from .ivf import InvertedLists
 from .nn_descent import Stop, never
@@ -85,4 +85,9 @@ class SketchedLists:
         return replace(params, rerank=0)
 
     def _best(self, queries: Lifted, found: Int, k: int) -> tuple[Int, Float]:
-        return reranked(queries, self.points, found, k, self.n_jobs)
+        """Ranked by the divergence, some queries at a time."""
+        lists = empty_lists(len(found), k)
+        for rows in batches(len(found), 16 * found.shape[1]):
+            some = queries.slice(rows.start, rows.stop)
+            lists[0][rows], lists[1][rows] = reranked(some, self.points, found[rows], k, self.n_jobs)
+        return lists
