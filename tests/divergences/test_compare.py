@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 import bvdt
 from bvdt import divergences as dv
 from bvdt.divergences import compare
-from bvdt.divergences.compare import TRANSFORMS, _cells, _log_cell
+from bvdt.divergences.compare import TRANSFORMS, _cell_sums, _log_cell
 from bvdt.divergences.likelihood import center_divergences, kernels, left_out, log_base_rows
 
 N, D = 300, 6
@@ -91,13 +91,61 @@ def test_what_has_no_comparable_likelihood_says_why():
         (np.ones((5, 2)), {}, "10 rows"),
         (np.full((20, 2), np.nan), {}, "finite"),
         (np.ones((20, 2)), {"y": [0, 1]}, "20 labels"),
-        (np.ones((20, 2)), {"candidates": ["nothing"]}, "needs one of"),
+        (np.ones((20, 2)), {"candidates": ["nothing"]}, "log_ratio or a name of"),
         (np.ones((20, 2)), {"n_rows": 3}, "n_rows"),
+        (np.ones((20, 2)), {"candidates": []}, "at least one candidate"),
+        (np.full((20, 2), "a"), {}, "matrix of real numbers"),
+        (np.ones((20, 2)) * 1j, {}, "matrix of real numbers"),
     ],
 )
 def test_bad_input(X, options, message):
     with pytest.raises(ValueError, match=message):
         compare(X, **options)
+
+
+def test_rounded_numbers_are_spread_over_their_steps():
+    """Else the narrowest kernels win, at the copies of a value."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(300, 3)), 1)
+    found = compare(X, ["squared_euclidean"], random_state=0).best
+    fine = compare(rng.normal(size=(300, 3)), ["squared_euclidean"], random_state=0).best
+    assert_allclose(found.score, fine.score, atol=0.2)
+    copied = compare(np.repeat(rng.normal(size=(50, 3)), 6, axis=0))
+    assert "are copies" in repr(copied)
+
+
+def test_large_counts_are_as_their_density():
+    X = np.random.default_rng(0).poisson(1e6, size=(200, 3))
+    found = {one.name: one for one in compare(X)}
+    assert_allclose(found["squared_euclidean"].score, found["gid"].score, atol=0.1)
+
+
+def test_a_given_r_is_kept():
+    C = np.random.default_rng(0).negative_binomial(0.5, 0.2, size=(200, 4))
+    narrow, wide = compare(C, [dv.NegativeBinomial(0.5), dv.NegativeBinomial(50.0)])
+    assert narrow.name == "NegativeBinomial(r=0.5)"
+    assert narrow.one_component > wide.one_component + 1
+
+
+def test_labels_and_their_absence():
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0.0, 0.0], [9.0, 9.0]], 30, axis=0) + rng.normal(size=(60, 2))
+    y = np.array((["a"] * 20 + ["", None, float("nan")] + ["a"] * 7) + ["b"] * 30, object)
+    assert compare(X, y=y).best.accuracy == 1.0
+    assert compare(X, y=["a"] * 30 + ["b"] * 30).best.accuracy == 1.0
+    assert np.isnan(compare(X, y=np.full(60, -1)).best.accuracy)
+
+
+def test_nothing_but_zeros():
+    with np.errstate(all="raise"):
+        found = compare(np.zeros((50, 5)))
+    assert np.isfinite(found.best.score)
+
+
+def test_none_is_comparable():
+    found = compare(np.random.default_rng(0).dirichlet(np.ones(3), size=40), "kl")
+    with pytest.raises(ValueError, match="none of these has a likelihood"):
+        _ = found.best
 
 
 def test_cells_are_the_gaussians_mass():
@@ -111,7 +159,9 @@ def test_cells_are_the_gaussians_mass():
         table = _log_cell(np.arange(X.max() + 1), sigma)[None]
         expected = _log_cell(X[:5, None] - X[None], sigma).sum(axis=2)
         rows = sparse.csr_array(X.astype(float))
-        assert_allclose(_cells(rows[:5], rows, table)[0], expected)
+        assert_allclose(_cell_sums(rows[:5], rows, table)[0], logsumexp(expected, axis=1))
+        np.fill_diagonal(expected, -np.inf)
+        assert_allclose(_cell_sums(rows, rows, table, own=True)[0][:5], logsumexp(expected, axis=1))
 
 
 @pytest.mark.parametrize("name", ["log_normal", "log_ratio"])

@@ -153,6 +153,28 @@ def test_likelihood_of_views(as_sparse):
     assert_allclose(op.score_samples(new), logsumexp(logs[:5], axis=1) - np.log(40), rtol=1e-9)
 
 
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_likelihood_of_smoothed_counts_beside_numbers(as_sparse):
+    rng = np.random.default_rng(1)
+    A, B = rng.poisson(1.0, (40, 3)).astype(float), rng.normal(5.0, 1.0, size=(40, 2))
+    views = bvdt.Views(counts=(sparse.csr_array(A) if as_sparse else A, "gid"), numbers=B)
+    lifting = lift(views, "squared_euclidean", 0.1).lifting
+    factors = dict(zip(views.names, lifting.factors, strict=True))
+    op = bvdt.transition_matrix(views, smoothing=0.1, bandwidth=factors["counts"], random_state=0)
+    sigma = factors["counts"] / factors["numbers"]
+    logs = get("gid").log_density(A[:, None], A[None] + 0.1)
+    logs = logs + get("squared_euclidean").log_density(B[:, None], B[None], sigma)
+    whole = logsumexp(logs[:5], axis=1) - np.log(40)
+    np.fill_diagonal(logs, -np.inf)
+    exact = float((logsumexp(logs, axis=1) - np.log(39)).sum())
+    assert op.log_likelihood() <= exact
+    assert_allclose(op.refine(40 * 39).log_likelihood(), exact, rtol=1e-9)
+    assert_allclose(op.score_samples(views[:5]), whole, rtol=1e-9)
+    other = bvdt.transition_matrix(views, smoothing=0.1, bandwidth=0.3, random_state=0)
+    with pytest.raises(ValueError, match=r"view 'counts': .* needs bandwidth=1; .*gives it 1"):
+        other.log_likelihood()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -99,6 +99,16 @@ def test_weights_decide_what_counts():
         assert np.mean(same) > 4.8
 
 
+def test_a_view_that_is_mostly_constant():
+    """Its factor follows the share of pairs that differ, without a jump."""
+    X, factors = np.random.default_rng(0).normal(size=(1000, 3)), []
+    for k in (5, 10, 20, 40, 80):
+        flag = np.zeros((1000, 1))
+        flag[:k] = 1.0
+        factors.append(bvdt.lifting.lift(Views(a=X, flag=flag)).lifting.factors[1] * k)
+    assert max(factors) < 2.5 * min(factors)
+
+
 def test_saved_and_loaded(fitted, tmp_path):
     model, views, _ = fitted
     model.operator_.save(tmp_path / "walk.bvdt")
@@ -169,6 +179,10 @@ def test_text_pipeline_with_an_encoder():
         ready.predict(["car"])
     with pytest.raises(ValueError, match="a vector for each of 6 texts"):
         text_pipeline("text", encoder=np.ones((5, 2))).fit(TEXTS, labels)
+    with pytest.raises(ValueError, match="load the model first"):
+        text_pipeline("text", encoder="all-MiniLM-L6-v2").fit(TEXTS, labels)
+    called = text_pipeline("text", encoder=Encoder().encode, n_neighbors=2, random_state=0).fit(TEXTS, labels)
+    assert_allclose(called[-1].label_distributions_, model[-1].label_distributions_)
     with pytest.raises(ValueError, match='encoder needs input="text"'):
         text_pipeline("counts", encoder=Encoder())
 
@@ -184,7 +198,8 @@ def test_text_pipeline_with_an_encoder():
         (lambda: Views(a=np.ones((3, 1)), weights={"b": 1}), "names of the views, a; got 'b'"),
         (lambda: Views(a=np.ones((3, 1)), weights={"a": 0}), "numbers > 0; got 0"),
         (lambda: Views(a=[[1.0], [np.nan]]), r"view 'a': X needs finite values"),
-        (lambda: Views(a=(np.ones((3, 1)), "nothing")), "needs one of"),
+        (lambda: Views(a=(np.ones((3, 1)), "nothing")), "view 'a': divergence needs one of"),
+        (lambda: Views(a=np.ones((3, 1)), weights=np.ones((3, 1))), 'cannot be called "weights"'),
         (lambda: bvdt.transition_matrix(Views(a=(-np.ones((3, 1)), "gid"))), "view 'a': gid needs X >= 0"),
     ],
 )

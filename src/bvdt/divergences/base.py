@@ -179,11 +179,11 @@ class BregmanDivergence:
         """What a bandwidth adds to ``log_base`` per coordinate; ValueError where no density is known."""
         if self.family is None:
             raise ValueError(f"a density needs an exponential family; {self.name} has none")
-        if bandwidth == 1.0:
+        if abs(bandwidth - 1.0) < 1e-12:
             return 0.0
         if self.family.dispersion is None:
             raise ValueError(
-                f"a density under {self.name} ({self.family.name}) needs bandwidth=1; got {bandwidth:g}: "
+                f"a density under {self.name} ({self.family.name}) needs bandwidth=1; got {bandwidth:.10g}: "
                 "for others its normalizer is not known"
             )
         return self.family.dispersion.log_scale(bandwidth)

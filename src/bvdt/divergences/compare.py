@@ -40,19 +40,22 @@ class Candidate:
     held_out: float  # rows of a fifth of the data under the likelier of the two, fitted to the rest
     score: float  # of all rows, less ½·log n per number that was fitted: what candidates are ranked by
     accuracy: float  # of labels, each given by the kernels at the other rows; NaN without labels
-    note: str = ""  # why there is no likelihood
+    note: str = ""  # why there is no likelihood, or what a walk has to be given
 
 
 class Comparison(Sequence[Candidate]):
     """Candidates, the likeliest first; those without a comparable likelihood last. Prints as a table."""
 
-    def __init__(self, candidates: Sequence[Candidate], base: str) -> None:
+    def __init__(self, candidates: Sequence[Candidate], base: str, note: str = "") -> None:
         self.base = base  # "probability" of whole numbers, or "density"
+        self.note = note  # on the data
         self._candidates = sorted(candidates, key=lambda c: -c.score if np.isfinite(c.score) else np.inf)
 
     @property
     def best(self) -> Candidate:
-        """The likeliest."""
+        """The likeliest; ValueError where none has a likelihood."""
+        if not np.isfinite(self._candidates[0].score):
+            raise ValueError(f"none of these has a likelihood of such data: {self._candidates[0].note}")
         return self._candidates[0]
 
     def __getitem__(self, i: Any) -> Any:
@@ -65,11 +68,20 @@ class Comparison(Sequence[Candidate]):
         return iter(self._candidates)
 
     def __repr__(self) -> str:
-        head = ("divergence", "family", "smoothing", "bandwidth", "kernels", "one component", "held out")
+        head = (
+            "divergence",
+            "family",
+            "smoothing",
+            "bandwidth",
+            "kernels",
+            "one component",
+            "held out",
+            "score",
+        )
         labeled = any(np.isfinite(c.accuracy) for c in self)
         rows: list[tuple[str, ...]] = [(*head, "accuracy") if labeled else head]
         for c in self:
-            figures = [f"{value:.2f}" for value in (c.kernels, c.one_component, c.held_out)]
+            figures = [f"{value:.2f}" for value in (c.kernels, c.one_component, c.held_out, c.score)]
             figures += [f"{c.accuracy:.3f}"] * labeled
             cells = (c.name, c.family, f"{c.smoothing:g}", f"{c.bandwidth:.3g}", *figures)
             rows.append(tuple("–" if cell == "nan" else cell for cell in cells))
@@ -77,7 +89,7 @@ class Comparison(Sequence[Candidate]):
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
         ]
-        notes = [f"{c.name}: {c.note}" for c in self if c.note]
+        notes = [f"{c.name}: {c.note}" for c in self if c.note] + [self.note] * bool(self.note)
         return "\n".join([f"log-{self.base} per row, nats", *(line.rstrip() for line in lines), *notes])
 
 
@@ -92,16 +104,19 @@ def compare(
     """Rank divergences by how likely their exponential families make the data; no label is needed.
 
     A family is fitted twice: as the kernel density of Eq. (17), with centers at the rows, smoothing and
-    bandwidth chosen by the leave-one-out likelihood; and as one component at the mean. The likelier counts.
-    All are compared on one base measure: whole numbers by their probability, a Gaussian integrated over cells
-    of width 1; other numbers by their density.
+    bandwidth chosen by the leave-one-out likelihood; and as one component at the mean. The likelier counts,
+    by its score: the mean over four fifths of the rows, each left out, and the fifth that is held out, less
+    ½·log n/n for each number that was fitted. All are compared on one base measure: whole numbers by their
+    probability, a Gaussian integrated over cells of width 1; other numbers by their density, rounded ones
+    spread evenly over their steps.
 
     Parameters
     ----------
     X : (N, d) array, sparse matrix or DataFrame of numbers.
     candidates : names of ``bvdt.divergences.get``, instances, "log_normal" (a Gaussian of logarithms) or
         "log_ratio" (the same for rows that sum to 1). None: those that fit the data's kind.
-    y : (N,) labels, −1 for none: then each candidate's accuracy is shown, by the kernels at the other rows.
+    y : (N,) labels; −1, "", NaN or None for none. With them each candidate's accuracy is shown, by the
+        kernels at the other rows.
     n_rows : rows that are drawn from more.
     random_state : seed of that draw.
 
@@ -113,6 +128,10 @@ def compare(
     >>> compare(counts).best.name
     'gid'
     """
+    if isinstance(candidates, str | BregmanDivergence):
+        candidates = [candidates]
+    if candidates is not None and not len(candidates):
+        raise ValueError("compare needs at least one candidate, or None for those that fit the data")
     X = _points(X)
     labels = None if y is None else _labels(y, X.shape[0])
     n_rows = checked_integer(n_rows, "n_rows", 2 * HELD_OUT)
@@ -122,8 +141,11 @@ def compare(
     test, train = np.sort(chosen[:fold]), np.sort(chosen[fold:])
     known = None if labels is None else labels[train]
     names = kind.candidates() if candidates is None else candidates
+    note = _note_of_copies(X[train])
+    if not (kind.whole or kind.simplex or is_sparse(X)):
+        X = _spread(X, generator(random_state))
     found = [_compared(name, kind, X[train], X[test], known) for name in names]
-    return Comparison(found, "probability" if kind.whole else "density")
+    return Comparison(found, "probability" if kind.whole else "density", note)
 
 
 # -- the data's kind ----------------------------------------------------------------------------------------
@@ -137,7 +159,8 @@ class _Kind:
         self.least = min(float(values.min(initial=0.0)), 0.0) if is_sparse(X) else float(X.min())
         sums = np.asarray(X.sum(axis=1), float).ravel()
         self.whole = self.least >= 0 and bool((np.rint(values) == values).all())
-        self.binary = self.whole and float(values.max(initial=0.0)) <= 1
+        self.greatest = float(values.max(initial=0.0))
+        self.binary = self.whole and self.greatest <= 1
         self.simplex = (
             X.shape[1] > 1
             and not self.whole
@@ -166,7 +189,10 @@ def _points(X: PointsLike) -> Points:
         mostly = 3 * stored.nnz > 2 * stored.shape[0] * stored.shape[1]
         points: Points = stored.toarray() if mostly else stored
     else:
-        points = np.asarray(X, dtype=np.float64)
+        try:
+            points = np.asarray(X).astype(np.float64, casting="same_kind" if np.iscomplexobj(X) else "unsafe")
+        except (TypeError, ValueError):
+            raise ValueError("compare needs a matrix of real numbers; X has other values") from None
     if points.ndim != 2 or points.shape[0] < 2 * HELD_OUT or points.shape[1] < 1:
         raise ValueError(f"compare needs {2 * HELD_OUT} rows of features or more; X has shape {points.shape}")
     if not np.isfinite(points.data if is_sparse(points) else points).all():
@@ -175,12 +201,40 @@ def _points(X: PointsLike) -> Points:
 
 
 def _labels(y: ArrayLike, n_points: int) -> Index:
-    labels = np.asarray(y)
+    """Codes of the classes, −1 for none."""
+    labels = np.asarray(y, dtype=object)
     if labels.shape != (n_points,):
         raise ValueError(f"y needs {n_points} labels, one per row of X; its shape is {labels.shape}")
-    none = labels == -1
-    numbers = np.unique(labels, return_inverse=True)[1]
-    return np.where(none, -1, numbers)
+    codes: dict[object, int] = {}
+    none = [label is None or label == "" or label == -1 or label != label for label in labels.tolist()]
+    return np.array(
+        [
+            -1 if skip else codes.setdefault(label, len(codes))
+            for label, skip in zip(labels, none, strict=True)
+        ]
+    )
+
+
+def _spread(X: Float, rng: np.random.Generator) -> Float:
+    """Rounded columns with each value anywhere within its step, as a density asks."""
+    X = X.copy()
+    for column in X.T:
+        values = np.unique(column)
+        if 2 * len(values) <= len(column) and len(values) > 1:
+            step = float(np.diff(values).min())
+            moved = column + step * (rng.random(len(column)) - 0.5)
+            column[:] = np.where((moved > 0) == (column > 0), moved, column)
+    return X
+
+
+def _note_of_copies(X: Points) -> str:
+    rows = X.toarray() if is_sparse(X) and X.shape[1] <= 1000 else X
+    if is_sparse(rows):
+        return ""
+    n_copies = len(rows) - len(np.unique(rows, axis=0))
+    if 20 * n_copies < len(rows) or X.shape[1] == 1:
+        return ""
+    return f"{n_copies} of {len(rows)} rows are copies: kernels at them are likelier than new rows will be"
 
 
 # -- one candidate ------------------------------------------------------------------------------------------
@@ -212,16 +266,23 @@ def _compared(
 ) -> Candidate:
     from . import get
 
-    label = name if isinstance(name, str) else name.name
+    label = name if isinstance(name, str) else repr(name)
     if label in TRANSFORMS:
         change = TRANSFORMS[label]
         if kind.whole or kind.least <= 0 or (label == "log_ratio" and not kind.simplex):
             return _without(label, SquaredEuclidean(), f"{label} needs {change.requirement}")
         moved = [change.apply(x) for x in (train, test)]
         jacobians = change.log_jacobian(train), change.log_jacobian(test)
-        fits = [fit.plus(*jacobians) for fit in _fits(SquaredEuclidean(), *moved)]
-        return _candidate(label, fits, change.family, moved[0], labels)
-    divergence = get(name)
+        fits = [fit.plus(*jacobians) for fit in _fits(SquaredEuclidean(), moved[0], moved[1])]
+        found = _candidate(label, fits, change.family, moved[0], labels)
+        return replace(found, note=f"smoothing and bandwidth are of {change.of}")
+    try:
+        given = get(name)
+    except ValueError:
+        raise ValueError(
+            f"compare needs {', '.join(TRANSFORMS)} or a name of bvdt.divergences.get; got {name!r}"
+        ) from None
+    divergence = given
     if kind.simplex and divergence.name == "squared_euclidean":  # a density on the plane of sum 1
         train, test = _on_plane(train), _on_plane(test)
     if divergence.name in ("gid", "kl") and kind.simplex:
@@ -234,12 +295,19 @@ def _compared(
     family = divergence.family
     if family is None:
         return _without(label, divergence, f"{divergence.name} has no exponential family")
+    learned = divergence is not given
     if kind.whole and isinstance(divergence, SquaredEuclidean) and family.name == "Gaussian":
-        return _candidate(label, _cell_fits(divergence, train, test), "Gaussian over cells", train, labels)
+        if kind.greatest <= _LARGEST_COUNT:
+            return _candidate(
+                label, _cell_fits(divergence, train, test), "Gaussian over cells", train, labels
+            )
+        train, test = (x.toarray() if is_sparse(x) else x for x in (train, test))
+        fits = _fits(divergence, train, test)
+        return _candidate(label, fits, "Gaussian", train, labels)
     reason = _not_comparable(family.support, kind, train)
     if reason:
         return _without(label, divergence, reason)
-    return _candidate(label, _fits(divergence, train, test), family.name, train, labels)
+    return _candidate(label, _fits(divergence, train, test, learned), family.name, train, labels)
 
 
 def _not_comparable(support: Support, kind: _Kind, X: Points) -> str:
@@ -275,16 +343,16 @@ def _without(label: str, divergence: BregmanDivergence, note: str) -> Candidate:
     return Candidate(label, divergence, "–", nan, nan, nan, nan, nan, nan, nan, note)
 
 
-def _fits(divergence: BregmanDivergence, train: Points, test: Points) -> list[_Scores]:
+def _fits(divergence: BregmanDivergence, train: Points, test: Points, learned: bool = False) -> list[_Scores]:
     """As kernels at the rows, and as one component."""
     fit = kernels(divergence, train)
     d = center_divergences(divergence, test, train, fit.smoothing) / fit.bandwidth
     held = logsumexp(-d, axis=1) - np.log(train.shape[0]) + log_base_rows(divergence, test, fit.bandwidth)
-    family, own = divergence.family, _n_fitted(divergence)
+    family, own = divergence.family, _n_fitted(divergence) if learned else 0
     disperse = int(family is not None and family.dispersion is not None)
     n_fitted = own + disperse + int(fit.smoothing > 0)
     as_kernels = _Scores(divergence, fit.smoothing, fit.bandwidth, fit.rows, held, n_fitted)
-    if not isinstance(divergence, NegativeBinomial):
+    if not (learned and isinstance(divergence, NegativeBinomial)):
         return [as_kernels, _one_component(divergence, train, test, own + disperse)]
 
     from scipy.optimize import minimize_scalar  # here, so that ``import bvdt`` stays light
@@ -315,7 +383,8 @@ def _one_component(divergence: BregmanDivergence, train: Points, test: Points, n
     family, high = divergence.family, divergence.domain.high
     assert family is not None
     more = int(family.support.discrete)
-    total = total + more * (0.5 * high if np.isfinite(high) else float(total.mean()) / n_points)
+    even = 0.5 * high if np.isfinite(high) else max(float(total.mean()), 1.0 / n_features) / n_points
+    total = total + more * even
     inside = [divergence.div(x, (total - x) / (n_points - 1 + more)) for x in dense_chunks(train)]
     outside = [divergence.div(x, total / (n_points + more)) for x in dense_chunks(test)]
     d, beta = np.concatenate(inside), 1.0
@@ -347,6 +416,7 @@ class Transform:
 
     family: str
     requirement: str
+    of: str
     apply: Callable[[Float], Float]
     log_jacobian: Callable[[Float], Float]
 
@@ -362,11 +432,16 @@ def _on_plane(X: Points) -> Float:  # (n, d) -> (n, d − 1)
 
 TRANSFORMS = {
     "log_normal": Transform(
-        "log-normal", "measurements > 0", np.log, lambda X: np.asarray(-np.log(X).sum(axis=1))
+        "log-normal",
+        "measurements > 0",
+        "the logarithms of X",
+        np.log,
+        lambda X: np.asarray(-np.log(X).sum(axis=1)),
     ),
     "log_ratio": Transform(
         "logistic normal",
         "rows of numbers > 0 that sum to 1",
+        "the log-ratios of X",
         lambda X: _on_plane(np.log(X)),
         lambda X: np.asarray(-np.log(X).sum(axis=1) - np.log(X.shape[1])),
     ),
@@ -381,22 +456,13 @@ def _cell_fits(divergence: BregmanDivergence, train: Points, test: Points) -> li
     train, test = (sparse.csr_array(x) for x in (train, test))
     usual = max(float(center_divergences(divergence, train, train, 0.0).mean()) / train.shape[1], 1e-3)
     sigmas = np.sqrt(np.geomspace(min(0.02, usual), 4.0 * usual, _CELLS))
-    tables = np.stack([_log_cell(np.arange(_largest(train, test) + 1), sigma) for sigma in sigmas])
-    inside, outside = _cells(train, train, tables), _cells(test, train, tables)
-    for logs in inside:
-        np.fill_diagonal(logs, -np.inf)
-    left = [logsumexp(logs, axis=1) - np.log(train.shape[0] - 1) for logs in inside]
-    best = int(np.argmax([rows.mean() for rows in left]))
-    held = logsumexp(outside[best], axis=1) - np.log(train.shape[0])
+    largest = int(max(part.data.max(initial=0.0) for part in (train, test)))
+    tables = np.stack([_log_cell(np.arange(largest + 1), sigma) for sigma in sigmas])
+    left = _cell_sums(train, train, tables, own=True) - np.log(train.shape[0] - 1)
+    best = int(np.argmax(left.mean(axis=1)))
+    held = _cell_sums(test, train, tables[[best]])[0] - np.log(train.shape[0])
     at_rows = _Scores(divergence, 0.0, float(sigmas[best] ** 2), left[best], held, 1)
     return [at_rows, _one_cell_component(divergence, train, test)]
-
-
-def _largest(*parts: CSR) -> int:
-    largest = int(max(part.data.max(initial=0.0) for part in parts))
-    if largest > _LARGEST_COUNT:
-        raise ValueError(f"squared_euclidean needs counts up to {_LARGEST_COUNT} here; X has {largest}")
-    return largest
 
 
 def _log_cell(away: NDArray[np.number[Any]], sigma: float) -> Float:
@@ -406,8 +472,8 @@ def _log_cell(away: NDArray[np.number[Any]], sigma: float) -> Float:
     return np.asarray(near + np.log1p(-np.exp(far - near)))
 
 
-def _cells(rows: CSR, centers: CSR, tables: Float) -> Float:  # (n, d), (m, d), (t, L) -> (t, n, m)
-    """Σ_k of the cells' logs for every pair and each table of logs by distance.
+def _cell_sums(rows: CSR, centers: CSR, tables: Float, own: bool = False) -> Float:  # (t, L) -> (t, n)
+    """log Σ_j exp Σ_k of the cells' logs for each table of logs by distance; ``own``: rows are the centers.
 
     Where a row has a zero the term is the center's alone, so that a row costs its stored values times m.
     """
@@ -415,14 +481,16 @@ def _cells(rows: CSR, centers: CSR, tables: Float) -> Float:  # (n, d), (m, d), 
     by_center = np.stack(
         [np.bincount(_row_of(centers), c[centers.data.astype(int)], centers.shape[0]) for c in change]
     )
-    columns, out = centers.tocsc(), np.empty((len(tables), rows.shape[0], centers.shape[0]))
+    columns, out = centers.tocsc(), np.empty((len(tables), rows.shape[0]))
     for i in range(rows.shape[0]):
         stored = slice(rows.indptr[i], rows.indptr[i + 1])
         block = columns[:, rows.indices[stored]].toarray().astype(int)
         away = np.abs(block - rows.data[stored].astype(int))
-        for t, c in enumerate(change):
-            out[t, i] = by_center[t] + (c[away] - c[block]).sum(axis=1)
-    return np.asarray(out + rows.shape[1] * tables[:, :1, None])
+        logs = by_center + np.stack([(c[away] - c[block]).sum(axis=1) for c in change])
+        if own:
+            logs[:, i] = -np.inf
+        out[:, i] = logsumexp(logs, axis=1)
+    return np.asarray(out + rows.shape[1] * tables[:, :1])
 
 
 def _row_of(X: CSR) -> Index:

@@ -128,7 +128,10 @@ def _likeliest_bandwidth(divergence: BregmanDivergence, d: Float, n_features: in
     if family is None or family.dispersion is None or not usual > 0:
         return 1.0
     dispersion = family.dispersion
-    nearest = float(np.median((d + np.diag(np.full(len(d), np.inf))).min(axis=1)))
+    others = np.where(d > 1e-12 * usual, d, np.inf)  # copies of a row have no distance
+    np.fill_diagonal(others, np.inf)
+    nearest = others.min(axis=1)
+    nearest = float(np.median(nearest[np.isfinite(nearest)]))
     ends = (max(0.3 * nearest, 1e-6 * usual), 3.0 * usual)
     low, high = (np.log(dispersion.fitted(end / n_features)) for end in ends)
 

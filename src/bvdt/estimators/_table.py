@@ -111,7 +111,11 @@ def _is_encoded(values: NDArray[Any]) -> bool:
 
 def _numbers(values: NDArray[Any], name: str) -> Float | None:
     """A column's numbers, NaN for those missing; None where it holds something else."""
-    if values.dtype.kind in "biuf":
+    if values.dtype.kind == "b":
+        return None
+    if values.dtype.kind == "c":
+        raise ValueError(f"X needs real numbers; column {name!r} holds complex ones")
+    if values.dtype.kind in "iuf":
         numbers = values.astype(np.float64)
         if np.isinf(numbers).any():
             raise ValueError(f"X needs finite values; column {name!r} has an infinite one")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -73,27 +73,38 @@ class TextViews(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """Learn the vocabulary; the views of the texts."""
         texts = as_texts(X)
         self.fit(texts)
-        if hasattr(self.encoder, "encode"):
-            return self.transform(texts)
-        return self._views(texts, self.encoder)
+        encode = self._encode()
+        return self._views(texts, self.encoder if encode is None else encode(texts))
 
     def transform(self, X: Iterable[str]) -> Views:
         """The views of texts."""
         texts = as_texts(X)
-        if not hasattr(self.encoder, "encode"):
+        encode = self._encode()
+        if encode is None:
             raise ValueError(
                 "new texts need an encoder with encode; this pipeline was made with an array of vectors "
                 "(bvdt.Views of words and vectors takes new ones of both)"
             )
-        return self._views(texts, self.encoder.encode(texts))
+        return self._views(texts, encode(texts))
+
+    def _encode(self) -> Callable[[list[str]], ArrayLike] | None:
+        """What makes vectors of texts; None where the vectors are there."""
+        if isinstance(self.encoder, str | bytes | type):
+            raise ValueError(
+                f"encoder needs an object with encode, a function or an array; got {self.encoder!r}: "
+                "load the model first, as in SentenceTransformer(name)"
+            )
+        if hasattr(self.encoder, "encode"):
+            return self.encoder.encode  # type: ignore[no-any-return]
+        return self.encoder if callable(self.encoder) else None
 
     def get_feature_names_out(self, names: ArrayLike | None = None) -> NDArray[np.object_]:
         """The words."""
         return np.asarray(self.words_.get_feature_names_out())
 
-    def _views(self, texts: list[str], vectors: ArrayLike) -> Views:
-        vectors = np.asarray(vectors)
-        if vectors.ndim != 2 or len(vectors) != len(texts):
+    def _views(self, texts: list[str], vectors: Any) -> Views:
+        vectors = vectors if sparse.issparse(vectors) else np.asarray(vectors)
+        if vectors.ndim != 2 or vectors.shape[0] != len(texts):
             raise ValueError(
                 f"encoder needs a vector for each of {len(texts)} texts; its array has shape {vectors.shape}"
             )

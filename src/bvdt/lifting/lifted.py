@@ -92,6 +92,11 @@ class Lifting:
         unused = self.n_features + self.divergence.n_added - len(self.smoothing)
         return float(self.smoothing.sum() + unused * self.smoothing[-1])
 
+    @property
+    def off_plane(self) -> float:
+        """By how much divergences from the smoothed centers are too large for a density."""
+        return self.divergence.off_plane(self.total_smoothing)
+
     def admitting(self, X: Points) -> Lifting:
         """The lifting under which new data can be centers, too; most need no other."""
         divergence = self.divergence.admitting(X)
@@ -232,12 +237,14 @@ class Lifted:
         if not e.any():
             return self
         if isinstance(divergence, Product):
-            raise ValueError("a likelihood of views needs data inside every domain; smoothing=0 tries it")
+            seen: Lifted = self.lifting.observed(self)  # type: ignore[attr-defined]  # a ViewsLifting
+            return seen
         if not self.is_sparse:
-            dense = _whole((self.X - e) / self.lifting.scale)
-            return replace(self, u=divergence.phi_sum(dense), X=dense)  # w is φ*(h)
+            dense = whole((self.X - e) / self.lifting.scale)
+            with np.errstate(all="ignore"):  # an observation on the edge of the domain may have no φ
+                return replace(self, u=divergence.phi_sum(dense), X=dense)  # w is φ*(h)
         scale = np.broadcast_to(self.lifting.scale, e.shape)[self.X.indices]
-        X = _with_data(self.X, _whole(self.X.data / scale))
+        X = whole(_with_data(self.X, self.X.data / scale))
         at_e, zero = divergence.grad(e), float(divergence.phi(np.zeros(1))[0])
         stored = divergence.phi(X.data) - zero - X.data * at_e[X.indices]
         above = e * at_e - divergence.phi(e) + zero  # φ*(∇φ(e)) + φ(0), which is d_φ(0, e)
@@ -484,10 +491,12 @@ def _with_elsewhere(lifted: Lifted, rows: Index, x: Float) -> Lifted:
     return _check_finite(Lifted(lifted.u + added, lifted.w + own - added, X, H, lifted.base, lifting))
 
 
-def _whole(x: Float) -> Float:
-    """Whole numbers again where smoothing and back have rounded."""
+def whole(X: Any) -> Any:
+    """Whole numbers again where smoothing and back have rounded; dense or CSR."""
+    x = X.data if is_sparse(X) else X
     nearest = np.rint(x)
-    return np.where(np.abs(x - nearest) < 1e-9 * np.maximum(np.abs(nearest), 1.0), nearest, x)
+    values = np.where(np.abs(x - nearest) < 1e-9 * np.maximum(np.abs(nearest), 1.0), nearest, x)
+    return _with_data(X, values) if is_sparse(X) else values
 
 
 def _with_data(X: CSR, data: Float) -> CSR:

@@ -21,12 +21,12 @@ from .._support.mixed import blocks_of, side_by_side
 from .._support.sparse import Points, PointsLike, is_sparse
 from ..divergences import BregmanDivergence, Cosine, get
 from ..divergences.product import Product
-from .lifted import Lifted, Lifting, lift
+from .lifted import Lifted, Lifting, lift, shifted, whole
 from .pairs import pair_divergences
 from .points import as_points
 
 _PAIRS = 4000  # of random points, whose divergence a view's scale is
-_KEPT = 0.98  # of these: a few far points do not decide it
+_KEPT, _FAR = 0.98, 10.0  # none counts more than ten times what 98 % of them are below
 
 
 class Views:
@@ -64,9 +64,9 @@ class Views:
             X, divergence = view if isinstance(view, tuple) and len(view) == 2 else (view, None)
             try:
                 self.blocks[name] = as_points(X, minimum=0)
+                self.divergences[name] = None if divergence is None else get(divergence)
             except (ValueError, TypeError) as error:
                 raise type(error)(f"view {name!r}: {error}") from None
-            self.divergences[name] = None if divergence is None else get(divergence)
         lengths = {name: int(X.shape[0]) for name, X in self.blocks.items()}
         if len(set(lengths.values())) > 1:
             shown = ", ".join(f"{name} {n}" for name, n in lengths.items())
@@ -135,6 +135,25 @@ class ViewsLifting(Lifting):
 
     def admitting(self, X: Any) -> ViewsLifting:
         return self
+
+    @property
+    def off_plane(self) -> float:
+        return sum(factor * part.off_plane for part, factor in zip(self.parts, self.factors, strict=True))
+
+    def observed(self, lifted: Lifted) -> Lifted:
+        """The points' rows as they were observed; see ``Lifted.observations``."""
+        parts = []
+        for part, view in zip(self.parts, self.split(lifted), strict=True):
+            scale = np.broadcast_to(part.scale, part.smoothing.shape)
+            if is_sparse(view.X):
+                X = type(view.X)(
+                    (view.X.data / scale[view.X.indices], view.X.indices, view.X.indptr), shape=view.X.shape
+                )
+                X = X if part.offset is None else shifted(X, -part.offset)
+            else:
+                X = (view.X - part.smoothing) / scale if part.offset is None else view.X + part.offset
+            parts.append(part._lift(whole(X), X, True).observations())
+        return self._combined(parts)
 
     def split(self, lifted: Lifted) -> list[Lifted]:
         """The points of each view, as its own map made them; u and w are left out."""
@@ -251,13 +270,14 @@ def _times(X: Points, factor: float) -> Points:
 
 
 def _usual(lifted: Lifted) -> float:
-    """The mean divergence between random points, without the largest."""
+    """The mean divergence between random points; a few far ones do not decide it."""
     rng, n = np.random.default_rng(0), lifted.n_points
     i = rng.integers(n, size=_PAIRS)
     j = (i + rng.integers(1, n, size=_PAIRS)) % n
     order = np.argsort(i, kind="stable")
-    d = np.sort(pair_divergences(lifted, lifted, i[order], j[order]))
-    mean = float(d[: round(_KEPT * len(d))].mean())
+    d = pair_divergences(lifted, lifted, i[order], j[order])
+    most = _FAR * float(np.quantile(d, _KEPT))
+    mean = float((np.minimum(d, most) if most > 0 else d).mean())
     return mean if mean > 0 else 1.0
 
 
@@ -272,6 +292,8 @@ def _split(X: Points, widths: list[int]) -> list[Points]:
 
 
 def _checked_weights(weights: Mapping[str, float] | None, names: list[str]) -> dict[str, float]:
+    if weights is not None and not isinstance(weights, Mapping):
+        raise ValueError('weights needs numbers by the names of the views; a view cannot be called "weights"')
     given = dict(weights or {})
     unknown = [name for name in given if name not in names]
     if unknown:

@@ -35,16 +35,14 @@ def log_likelihood(op: WalkOperator) -> float:
 
 def fitted_scores(op: WalkOperator) -> Float:  # (N,)
     """Each row's share of ``log_likelihood``."""
-    lifting = _lifting(op)
-    divergence = lifting.divergence
-    seen = _observed(op)
-    off_plane = divergence.off_plane(lifting.total_smoothing)
+    lifting, lifted = _lifting(op), op.lifted.observations()
     if isinstance(lifting, ViewsLifting):
-        base = _log_base_of_views(lifting, seen.lifted, op.bandwidth)
+        base = _log_base_of_views(lifting, lifted, op.bandwidth)
     else:
-        X = _widened(seen.lifted.X, seen.lifted.dimension + divergence.n_added)
+        X = _widened(lifted.X, lifted.dimension + lifting.divergence.n_added)
         base = _log_base(lifting, X, op.bandwidth)
-    return np.asarray(seen.row_values() - np.log(op.shape[0] - 1) + off_plane / op.bandwidth + base)
+    values = _observed(op, lifted).row_values()
+    return np.asarray(values - np.log(op.shape[0] - 1) + lifting.off_plane / op.bandwidth + base)
 
 
 def new_scores(op: WalkOperator, X_new: Any) -> Float:  # (n_new,)
@@ -70,8 +68,7 @@ def new_scores(op: WalkOperator, X_new: Any) -> Float:  # (n_new,)
         _mixture(rows.slice(i, i + step), centers, indices[i : i + step], blocks, op)
         for i in range(0, rows.n_points, step)
     ]
-    off_plane = lifting.divergence.off_plane(lifting.total_smoothing)
-    return np.asarray(np.concatenate(parts) - np.log(op.shape[0]) + off_plane / op.bandwidth + base)
+    return np.asarray(np.concatenate(parts) - np.log(op.shape[0]) + lifting.off_plane / op.bandwidth + base)
 
 
 def _mixture(
@@ -114,9 +111,8 @@ def _blocks(op: WalkOperator, centers: Lifted) -> tuple[Index, Float, Float, Poi
     return of, tree.size[nodes].astype(float), member @ centers.w, H
 
 
-def _observed(op: WalkOperator) -> WalkOperator:
+def _observed(op: WalkOperator, seen: Lifted) -> WalkOperator:
     """The same blocks and lists at their optimum for the observations; ``op`` where nothing is smoothed."""
-    seen = op.lifted.observations()
     if seen is op.lifted:
         return op
     members = [
@@ -138,14 +134,22 @@ def _lifting(op: WalkOperator) -> Lifting:
             "a likelihood needs the divergence that lifted the data; this operator has none "
             "(a loaded custom phi: set it with bvdt.load(path, divergence=...))"
         )
-    lifting.divergence.log_scale(op.bandwidth)  # refuses where no density is known
+    if not isinstance(lifting, ViewsLifting):
+        lifting.divergence.log_scale(op.bandwidth)  # refuses where no density is known
     return lifting
 
 
 def _log_base_of_views(lifting: ViewsLifting, lifted: Lifted, bandwidth: float) -> Float:
     """The sum over the views, each at its own bandwidth."""
-    views = zip(lifting.parts, lifting.split(lifted), lifting.factors, strict=True)
-    return np.asarray(sum(_log_base(part, view.X, bandwidth / factor) for part, view, factor in views))
+    total = np.zeros(lifted.n_points)
+    names = lifting.names or tuple(f"part {k}" for k in range(len(lifting.parts)))
+    views = zip(names, lifting.parts, lifting.split(lifted), lifting.factors, strict=True)
+    for name, part, view, factor in views:
+        try:
+            total += _log_base(part, view.X, bandwidth / factor)
+        except ValueError as error:
+            raise ValueError(f"view {name!r}: {error} (bandwidth={factor:.10g} gives it 1)") from None
+    return total
 
 
 def _log_base(lifting: Lifting, X: Points, bandwidth: float) -> Float:
