@@ -175,6 +175,18 @@ def test_likelihood_of_smoothed_counts_beside_numbers(as_sparse):
         other.log_likelihood()
 
 
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_learned_bandwidth_of_gaussian_views_is_the_likeliest(as_sparse):
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(150, 3)), 7.0 * rng.normal(size=(150, 2)) * (rng.random((150, 2)) < 0.6)
+    views = bvdt.Views(a=A, b=sparse.csr_array(B) if as_sparse else B)
+    op = bvdt.transition_matrix(views, bandwidth="learn", random_state=0)
+    assert 0.01 < op.bandwidth < 10
+    for factor in (0.97, 1.03):
+        other = bvdt.transition_matrix(views, bandwidth=factor * op.bandwidth, random_state=0)
+        assert other.log_likelihood() < op.log_likelihood()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -11,7 +11,7 @@ from .._support.arrays import Float, checked_integer
 from .._support.sparse import Points
 from .base import BregmanDivergence
 from .domain import Interval
-from .family import Family
+from .family import GAUSSIAN, Family
 
 
 class Product(BregmanDivergence):
@@ -92,10 +92,13 @@ class Product(BregmanDivergence):
                 part.log_scale(s)
         except ValueError:
             return None
+        families = [part.family for part in self.parts if part.family is not None]
+        gaussian = all(family.dispersion is GAUSSIAN for family in families)
         return Family(
-            " × ".join(part.family.name for part in self.parts if part.family is not None),
+            " × ".join(family.name for family in families),
             log_partition=self.conjugate,
             log_base_measure=lambda x: self.log_base(x) - self.phi(np.asarray(x, float)),
+            dispersion=GAUSSIAN if gaussian else None,  # of others β is not one number per coordinate
         )
 
     def log_base(self, x: ArrayLike, bandwidth: float = 1.0) -> Float:
