@@ -23,7 +23,7 @@ __all__ = ["CLUSTERINGS", "cluster_means", "clustering", "clustering_units"]
 CLUSTERINGS = {
     "bvdt_text": "bvdt, tf-idf",
     "bvdt_gid": "bvdt, GID of counts",
-    "sklearn_graph": "scikit-learn, 10-NN graph by cosine of tf-idf",
+    "sklearn_graph": "scikit-learn, 10-NN of tf-idf",
 }
 SETTINGS = ("cluster_documents", "whole", "cluster_seeds", "neighbors", "smoothing")
 

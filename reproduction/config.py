@@ -21,9 +21,8 @@ PANELS = dict(zip(TITLES, "abcde", strict=True))  # of Figure 2
 class Config:
     """Settings of a run; the defaults are the full run's.
 
-    The paper's own: ``alpha``, ``iterations``, ``trials``, ``euclidean_bandwidth``, the coarsest partition,
-    the anchor tree. Open in the paper: ``shares``, ``smoothing``, GID's bandwidth, and counts without any
-    weighting.
+    The paper's own: ``alpha``, ``iterations``, ``trials``, the coarsest partition, the anchor tree. Open in
+    the paper: ``shares``, ``smoothing``, both bandwidths, and counts without any weighting.
     """
 
     # Figure 2, A to E
@@ -43,7 +42,7 @@ class Config:
     nb_bandwidth: float | str = 1.0
     small_documents: int = 3_000  # exact methods that are not the paper's: sets of up to as many
     n_landmarks: int = 1_000
-    landmark_width: float = 0.05  # of 0.02 to 0.2, on the two small sets
+    landmark_width: float = 0.05  # tried by hand on the two small sets, 0.02 to 0.2
     forest_trees: int = 2
     forest_neighbors: int = 15
     cluster_documents: int = 5_000  # larger sets are sampled for both spectral clusterings

@@ -24,12 +24,11 @@ from .units import Row
 __all__ = ["compose", "table2_cells"]
 
 SHARES = (0.1, 0.5)  # on the page
-SHOWN_FROM = 10_000  # documents, in the table of times
+FILED = ("preprocessing", "merge")  # choices whose numbers are in sensitivity.csv alone
 HOW = (
-    "In a clone, `make reproduce DATA=FOLDER` or `python -m reproduction --data FOLDER` writes this page to "
-    "`results/`, all numbers as CSV, and the figures; [data sets](datasets.md#the-papers-data-sets) says "
-    "what the folder holds. `--trials 30` draws more, `--quick` samples the larger sets, `--only figure2a` "
-    "runs a part. Finished numbers are kept as long as code, settings and data are the same."
+    "In a clone, `make reproduce DATA=FOLDER` writes this page, all numbers as CSV and the figures to "
+    "`results/`; [data sets](datasets.md#the-papers-data-sets) says what the folder holds, `python -m "
+    "reproduction --help` more. Numbers are kept as long as code, libraries, settings and data are the same."
 )
 
 
@@ -38,7 +37,7 @@ def compose(measured: Measured, config: Config, parts: Iterable[str], seed: int,
     parts = set(parts)
     page = Page("The paper's experiments, repeated")
     page.text(HOW)
-    page.text(f"Run on {date.today().isoformat()}, seed {seed}, {machine}.")
+    page.text(f"{_when(measured.days)}, seed {seed}, {machine}.")
     page.heading("The claims")
     page.table(
         ["the paper", "holds here if", "verdict", "measured"],
@@ -74,6 +73,14 @@ def compose(measured: Measured, config: Config, parts: Iterable[str], seed: int,
     return page
 
 
+def _when(days: set[date]) -> str:
+    """When the numbers were worked out or, where that is not known, put together."""
+    if not days:
+        return f"Composed on {date.today().isoformat()}"
+    first, last = min(days).isoformat(), max(days).isoformat()
+    return f"Run on {first}" if first == last else f"Run from {first} to {last}"
+
+
 def table2_cells(sizes: dict[str, tuple[int, int, int, int]]) -> list[list[str]]:
     """Measured sizes beside the paper's."""
     rows = []
@@ -90,12 +97,11 @@ def _accuracy(page: Page, measured: Measured, config: Config) -> None:
     page.heading("Figure 2, A to E: accuracy")
     page.text(f"Means at {' and '.join(f'{share:.0%}' for share in SHARES)} labels; figures: 95 % intervals.")
     for name, title in _found(measured.curves).items():
-        page.picture(f"figure2{PANELS[name]}.png", f"Accuracy against labels, {title}")
+        page.picture(f"figure2{PANELS[name]}.png", f"Accuracy, {title}")
     _curves(page, measured.curves, ("paper", "sigma"))
     page.text(
-        "In logarithms: without underflow, the exact walk on sets of up to "
-        f"{config.small_documents:,} documents. Both σ², and the share of documents that no label reaches in "
-        "double precision with the paper's, at 10 % labels:"
+        f"In logarithms: without underflow (exact: up to {config.small_documents:,} documents). Both σ², and "
+        "what share of documents no label reaches in double precision with the first, at 10 % labels:"
     )
     header = ["data set", "σ²", "σ², stored values", "unreached, VDT", "unreached, exact"]
     page.table(header, sigma_cells(measured))
@@ -123,7 +129,7 @@ def accuracy_cells(curves: Curves, title: str, keys: list[str]) -> list[str]:
 
 
 def sigma_cells(measured: Measured) -> list[list[str]]:
-    """Both σ² of every data set, and what no label reaches with the paper's, at 10 % labels."""
+    """Both σ² of every data set, and what no label reaches with that of Eq. (5), at 10 % labels."""
     rows = []
     for title in _found(measured.curves).values():
         of = {key: _walks(measured, title, key) for key in ("vdt", "vdt_stored", "exact_euclidean")}
@@ -172,10 +178,11 @@ def _growth(page: Page, measured: Measured, config: Config, machine: str) -> Non
     page.heading("Figure 2F: time")
     page.text(
         "Processor seconds on one thread, other work beside, from the counts to the labels after "
-        f"{config.iterations} steps (10 % labeled, VDT learns σ); in brackets, and pale in the figure, with "
-        "the early end. The exact P is dense, from one sparse product. Real documents are samples; those of "
-        f"Eq. (25) have 10 classes, {config.model_terms:,} terms and a mean length of "
-        f"{config.model_length:g}. Exponents: least squares from N = {config.fit_from:,} on."
+        f"{config.iterations} steps (10 % labeled; VDT learns σ, the exact method has it given). One run, up "
+        f"to {config.repeat_up_to:,} documents the least of {config.repeats}; in brackets, and pale in the "
+        "figure, with the early end. P is dense. Real documents are samples; those of Eq. (25) have "
+        f"10 classes, {config.model_terms:,} terms and a mean length of {config.model_length:g}. Exponents: "
+        f"least squares from N = {config.fit_from:,} on; rough, for the curves are no power laws."
     )
     others = {data: place for data, place in measured.machines.items() if place != machine}
     if others:
@@ -185,13 +192,14 @@ def _growth(page: Page, measured: Measured, config: Config, machine: str) -> Non
 
 
 def growth_cells(measured: Measured, least: int) -> list[list[str]]:
-    """Seconds by size from ``least`` on, of the larger sizes where there are."""
+    """Seconds at the largest size from ``least`` on that all methods ran, and at the largest of all."""
     rows = []
     for data in (*TITLES.values(), MODEL):
         curves = [measured.times.get((data, key), {}) for key in PAPER]
         early = [measured.early.get((data, key), {}) for key in PAPER]
-        sizes = sorted(n for n in set().union(*curves) if n >= least)
-        for n in [n for n in sizes if n >= SHOWN_FROM] or sizes:
+        common = set(curves[0]).intersection(*curves)
+        shown = {max(sizes) for sizes in (common, set().union(*curves)) if sizes}
+        for n in sorted(n for n in shown if n >= least):
             cells = [
                 f"{curve[n]:.2f} ({pale[n]:.2f})" if n in curve else "–"
                 for curve, pale in zip(curves, early, strict=True)
@@ -231,11 +239,11 @@ def cluster_cells(measured: Measured) -> list[list[str]]:
 def _sensitivity(page: Page, rows: list[Row], config: Config) -> None:
     page.heading("Sensitivity to the open choices")
     page.text(
-        f"Means of {config.sensitivity_trials} trials at {config.sensitivity_share:.0%} labels; how counts "
-        "are weighted is in sensitivity.csv."
+        f"Means of the first {config.sensitivity_trials} trials at {config.sensitivity_share:.0%} labels, "
+        "exact methods with each trial's σ: not the numbers above. Weights and merges are in sensitivity.csv."
     )
     data = list(dict.fromkeys(row["data"] for row in rows))
-    for choice in dict.fromkeys(row["choice"] for row in rows if row["choice"] != "preprocessing"):
+    for choice in dict.fromkeys(row["choice"] for row in rows if row["choice"] not in FILED):
         for header, cells in sensitivity_cells([row for row in rows if row["choice"] == choice]):
             page.table([f"{choice} ({', '.join(data)})", *header], cells)
 

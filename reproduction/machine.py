@@ -13,7 +13,7 @@ import sklearn
 from bvdt._support import memory
 from bvdt.documents.files import atomic
 
-__all__ = ["here", "machine"]
+__all__ = ["here", "libraries", "machine"]
 
 
 def machine(folder: Path) -> str:
@@ -33,6 +33,10 @@ def here() -> str:
         gib = float("nan")
     return (
         f"{os.cpu_count()} cores of {platform.machine()}, {gib:.0f} GiB of memory, Python "
-        f"{platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}, scikit-learn "
-        f"{sklearn.__version__}"
+        f"{platform.python_version()}, {libraries()}"
     )
+
+
+def libraries() -> str:
+    """The versions that numbers may follow from."""
+    return f"NumPy {np.__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date
 
 from .accuracy import Curves, Mean
 from .growth import Exponent, Times
@@ -22,6 +23,7 @@ class Measured:
     common: Curves = field(default_factory=dict)  # of the trials that all methods have
     many: Curves = field(default_factory=dict)  # the two trees with more trials
     gaps: dict[str, dict[float, Mean]] = field(default_factory=dict)  # BVDT − VDT, trial by trial
+    exact_gaps: dict[str, dict[str, dict[float, Mean]]] = field(default_factory=dict)  # WAYS -> exact − VDT
     walks: list[Row] = field(default_factory=list)  # of every trial: bandwidth, unreached, kept
     refined: Refined = field(default_factory=dict)
     pruning: list[Row] = field(default_factory=list)
@@ -35,3 +37,4 @@ class Measured:
     fitted: dict[tuple[str, str], Exponent] = field(default_factory=dict)
     claims: list[Claim] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    days: set[date] = field(default_factory=set)  # on which the numbers were worked out

@@ -9,7 +9,7 @@ from pathlib import Path
 from bvdt.documents.files import write_table
 
 from .accuracy import accuracy_units, mean_rows, means, paired
-from .claims import all_claims, claim_rows
+from .claims import WAYS, all_claims, claim_rows
 from .clustering import CLUSTERINGS, cluster_means, clustering_units
 from .config import FULL, PANELS, TITLES, Config
 from .contents import compose, table2_cells
@@ -25,7 +25,7 @@ from .regularization import refined, regularization_units
 from .sensitivity import sensitivity_units, summary
 from .style import pyplot
 from .trees import dimension, pruning, pruning_units, special_case
-from .units import Row, Unit, columns_of, run_units
+from .units import Row, Unit, columns_of, days_of, run_units
 
 __all__ = ["PARTS", "Outcome", "reproduce"]
 
@@ -75,7 +75,9 @@ class _Run:
                 self.leave_out(f"{unit.name}: {reason}")
             self.told(count, len(units), unit.name)
 
-        return run_units(units, self.out / "units", jobs, done, fresh=self.fresh)
+        rows = run_units(units, self.out / "units", jobs, done, fresh=self.fresh)
+        self.measured.days |= days_of(units, self.out / "units")
+        return rows
 
     def leave_out(self, line: str) -> None:
         self.measured.skipped.append(line)
@@ -168,6 +170,7 @@ def _accuracy(run: _Run, used: dict[str, int]) -> None:
     rows = [row for row in every if row["trial"] <= run.config.trials]
     measured, whole = run.measured, {TITLES[name] for name in run.config.whole}
     measured.curves, measured.gaps, measured.walks = means(rows), paired(rows, "bvdt", "vdt"), rows
+    measured.exact_gaps = {way: paired(rows, *names) for way, names in WAYS.items()}
     measured.common = means(common_trials(rows))
     more = [row for row in every if row["data"] in whole and row["method"] in ("vdt", "bvdt")]
     measured.many = means(more)

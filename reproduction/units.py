@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -23,9 +24,10 @@ from bvdt.documents.files import write_table
 
 from .config import TITLES, Config
 from .data import CORPORA, load_corpus
+from .machine import libraries
 from .version import code_version
 
-__all__ = ["Row", "Unit", "columns_of", "load", "one_thread", "run_units"]
+__all__ = ["Row", "Unit", "columns_of", "days_of", "load", "one_thread", "run_units"]
 
 Row = JsonObject  # of a table: a column's name, a number or a word
 
@@ -53,10 +55,12 @@ class Unit:
         )
 
     def file(self) -> str:
-        """Name of its CSV file: what it is, and a hash of all that its numbers follow from, the code too."""
+        """Name of its CSV file: what it is, and a hash of what its numbers follow from, code included."""
         words = [self.work.__name__, self.corpus, self.method, self.choice, *map(str, self.trials[:1])]
         settings = [("trials", self.trials), *((name, getattr(self.config, name)) for name in self.settings)]
-        key = repr((code_version(), settings, self.seed, words, _stamp(self.folder, self.corpus)))
+        key = repr(
+            (code_version(), libraries(), settings, self.seed, words, _stamp(self.folder, self.corpus))
+        )
         return "-".join([*filter(None, words), hashlib.sha256(key.encode()).hexdigest()[:10]]) + ".csv"
 
 
@@ -104,6 +108,12 @@ def run_units(
             write_table(files[unit], columns_of(rows))
         done(unit, rows if isinstance(rows, str) else "")
     return [row for file in files.values() for row in _read(file)]
+
+
+def days_of(units: Iterable[Unit], cache: Path) -> set[date]:
+    """On which days the units were worked out."""
+    files = (cache / unit.file() for unit in units)
+    return {date.fromtimestamp(file.stat().st_mtime) for file in files if file.exists()}
 
 
 def _worked(units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, list[Row] | str]]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import date
 from html import escape
 from pathlib import Path
 
@@ -15,17 +17,20 @@ import numpy as np
 import pytest
 
 import bvdt
+import reproduction.units as units_module
 from bvdt.datasets import make_documents
 from reproduction import FULL, QUICK, Outcome, claims, reproduce, tree_claims
 from reproduction.__main__ import main
-from reproduction.accuracy import Mean, half_width, means, paired
+from reproduction.accuracy import Mean, accuracy_units, half_width, means, paired
 from reproduction.clustering import CLUSTERINGS
 from reproduction.config import PANELS, TITLES
 from reproduction.data import CORPORA, save_corpus
 from reproduction.growth import MODEL, Exponent, exponents, fastest
+from reproduction.measured import Measured
 from reproduction.methods import METHODS, predict
 from reproduction.page import PICTURES
 from reproduction.propagation import draw_labeled, literal, one_vs_all, settled
+from reproduction.reading import reading
 from reproduction.regularization import Refined
 from reproduction.run import PARTS
 from reproduction.sensitivity import CHOICES, prepared
@@ -153,6 +158,26 @@ def test_an_interrupted_run_goes_on(folder: Path, outcome: Outcome) -> None:
     assert worked == {lost}
 
 
+def test_the_page_tells_when_the_numbers_were_worked_out(folder: Path, tmp_path: Path) -> None:
+    reproduce(folder, tmp_path, config=TINY, only=["figure2a"])
+    units = sorted((tmp_path / "units").iterdir())
+    for path in units:
+        os.utime(path, (1e9, 1e9))
+    page = reproduce(folder, tmp_path, config=TINY, only=["figure2a"]).page.with_suffix(".md")
+    assert f"Run on {date.fromtimestamp(1e9)}, seed 0" in page.read_text(encoding="utf-8")
+    os.utime(units[0], (1e9 + 2e6, 1e9 + 2e6))
+    page = reproduce(folder, tmp_path, config=TINY, only=["figure2a"]).page.with_suffix(".md")
+    later = date.fromtimestamp(1e9 + 2e6)
+    assert f"Run from {date.fromtimestamp(1e9)} to {later}, seed 0" in page.read_text(encoding="utf-8")
+
+
+def test_other_libraries_are_other_units(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (unit, *_) = accuracy_units({"bbcsport": 120}, folder, TINY, 0, ["vdt"])
+    before = unit.file()
+    monkeypatch.setattr(units_module, "libraries", lambda: "NumPy 9")
+    assert unit.file() != before
+
+
 def test_other_data_or_seeds_are_worked_out_anew(folder: Path, tmp_path: Path) -> None:
     mine = save(tmp_path / "data", ("bbcsport",))
     first = reproduce(mine, tmp_path / "out", config=TINY, only=["figure2a"]).measured.curves
@@ -192,7 +217,8 @@ def test_paired_differences_are_taken_within_trials() -> None:
     assert gap.mean == pytest.approx(0.1)
     assert gap.half == pytest.approx(0.0, abs=1e-12)  # though the trials differ by 0.4
     found = claims.beyond_intervals(both([0.6] * 4), {"BBC": {0.1: gap, 0.5: Mean(0.1, 0.2)}})
-    assert found.numbers[1].endswith("paired 1.")
+    assert found.numbers[0].startswith("BBC-Sport, 20 Newsgroups")
+    assert found.numbers[1] == "BBC 4/4, paired 1."
 
 
 def test_every_class_has_a_label_and_something_is_left() -> None:
@@ -271,19 +297,21 @@ def test_claim_of_better_means() -> None:
     part = claims.better_means(both([0.4, 0.7, 0.8, 0.9]))
     assert part.verdict == claims.PART
     assert part.numbers[0] == "BBC-Sport 3/4, -0.100…+0.400."
+    assert claims.better_means(both([0.6, 0.7, 0.8, 0.9])).numbers[0] == "BBC-Sport +0.100…+0.400."
     assert claims.better_means(both([0.4, 0.4, 0.4, 0.9])).verdict == claims.NOT
     assert claims.better_means({}).verdict == claims.UNKNOWN
 
 
-def test_claim_of_significance_allows_one_data_set() -> None:
+def test_claim_of_significance_asks_for_every_data_set() -> None:
     curves = both([0.6, 0.7, 0.8, 0.9])
-    assert claims.beyond_intervals(curves, {}).verdict == claims.HOLDS
-    curves["BBC", "bvdt"] = curve([0.51] * 4)
     assert claims.beyond_intervals(curves, {}).verdict == claims.HOLDS
     curves["BBC-Sport", "bvdt"] = curve([0.51, 0.51, 0.9, 0.9])
     found = claims.beyond_intervals(curves, {})
     assert found.verdict == claims.PART
     assert found.numbers[0] == "BBC-Sport 2/4, paired 0."
+    curves["BBC", "bvdt"] = curve([0.51, 0.51, 0.51, 0.9])
+    assert claims.beyond_intervals(curves, {}).verdict == claims.NOT
+    assert claims.beyond_intervals({}, {}).verdict == claims.UNKNOWN
     assert claims.beyond_intervals(both([0.6] * 4, half=0.1), {}).verdict == claims.NOT
 
 
@@ -296,16 +324,21 @@ def test_claims_of_the_exact_methods() -> None:
     }
     best = claims.exact_gid_best(curves)
     assert best.verdict == claims.HOLDS  # 1 % is below the 10 % from which it is asked
-    assert best.numbers == ("BBC 3/4 of all shares.",)
+    assert best.numbers == ("BBC 3/4.",)
     assert claims.better_divergence(curves).verdict == claims.HOLDS
-    assert claims.exact_euclidean_worse(curves).verdict == claims.HOLDS
-    curves["BBC", "exact_euclidean"] = curve([0.6, 0.6, 0.6, 0.4])
-    assert claims.exact_euclidean_worse(curves).verdict == claims.PART
-    assert claims.exact_euclidean_worse(curves, "stored").verdict == claims.UNKNOWN
     curves["BBC", "exact_euclidean"] = curve([0.9] * 4)
-    assert claims.exact_euclidean_worse(curves).verdict == claims.NOT
     assert claims.exact_gid_best(curves).verdict == claims.NOT
     assert claims.better_divergence(curves).verdict == claims.NOT
+
+
+def test_claim_of_the_exact_euclidean_asks_for_paired_intervals_below_0() -> None:
+    found = claims.exact_euclidean_worse({"BBC": curve([0.1, 0.1, -0.1, -0.1])})
+    assert (found.verdict, found.numbers) == (claims.HOLDS, ("BBC 2/4, -0.100…+0.100.",))
+    unclear = {"BBC": curve([0.1, -0.005, -0.005, -0.1])}
+    assert claims.exact_euclidean_worse(unclear, "log").verdict == claims.PART
+    assert claims.exact_euclidean_worse({"BBC": curve([-0.1] * 4, half=0.2)}).verdict == claims.NOT
+    once = claims.exact_euclidean_worse({"BBC": curve([-0.1] * 4, half=0.0)}, "stored")
+    assert (once.verdict, once.numbers) == (claims.UNKNOWN, ("BBC, 1 trial, -0.100.",))
 
 
 def test_claims_of_time() -> None:
@@ -313,21 +346,25 @@ def test_claims_of_time() -> None:
         names = ("vdt", "bvdt", "exact_euclidean", "exact_gid")
         return {(MODEL, name): Exponent((v, 10, 99)) for name, v in zip(names, values, strict=True)}
 
-    assert claims.same_order(fits(1.2, 1.3, 2, 2)).verdict == claims.HOLDS
-    assert claims.same_order(fits(1.2, 1.4, 2, 2)).verdict == claims.NOT
-    assert claims.lower_order(fits(1.2, 1.6, 2, 1.95)).verdict == claims.HOLDS
-    assert claims.lower_order(fits(1.2, 1.8, 2, 2)).verdict == claims.NOT
+    assert claims.same_order(fits(1.2, 1.3, 2, 2), {}).verdict == claims.HOLDS
+    assert claims.same_order(fits(1.2, 1.4, 2, 2), {}).verdict == claims.NOT
+    assert claims.lower_order(fits(1.2, 1.6, 2, 1.95), {}).verdict == claims.HOLDS
+    assert claims.lower_order(fits(1.2, 1.8, 2, 2), {}).verdict == claims.NOT
     times = {(MODEL, name): {10: 1.0, 20: 1.0} for name in ("vdt", "bvdt")}
     times |= {(MODEL, name): {10: 500.0} for name in ("exact_euclidean", "exact_gid")}
     assert claims.much_faster(times, {}).verdict == claims.HOLDS
     assert claims.much_faster(times | {(MODEL, "exact_gid"): {10: 50.0}}, {}).verdict == claims.PART
+    assert claims.same_order(fits(1, 1, 2, 2), times).numbers[0].endswith("; last two sizes 0.00, 0.00.")
+    assert claims.lower_order(fits(1, 1, 2, 2), times).numbers[0].endswith("2.00 and 2.00 (1 sizes).")
     early = {key: {10: 2.0} if "exact" in key[1] else {10: 1.0} for key in times}
     (number,) = claims.much_faster(times, {}, early).numbers
     assert number.endswith("with the early end 2.0 and 2.0.")
     near = claims.much_faster(times | {(MODEL, "exact_gid"): {10: 25.0}}, fits(1, 1, 2, 2))
-    assert near.numbers[-1] == "GID's ratio grows as N^1.00, to 100 at N = 40."
+    assert near.numbers[-1] == "GID's ratio grows as N^1.00, extrapolated to 100 near N = 40."
     slow = {(MODEL, name): {10: 0.5} for name in ("exact_euclidean", "exact_gid")}
     assert claims.much_faster(times | slow, {}).verdict == claims.NOT
+    one = times | {(MODEL, "exact_gid"): {10: 0.5}}
+    assert claims.much_faster(one, {}).verdict == claims.NOT
     assert claims.much_faster({}, {}).verdict == claims.UNKNOWN
 
 
@@ -339,15 +376,19 @@ def test_claim_of_more_trials() -> None:
 
 
 def test_claims_of_the_trees() -> None:
-    def change(gid: float) -> Refined:
-        ends = {"vdt": 0.4, "vdt_stored": 0.4, "bvdt": gid}
+    def change(*euclidean: float) -> Refined:
+        ends = dict(zip(("vdt", "vdt_stored"), euclidean, strict=True)) | {"bvdt": 0.6}
         return {
-            ("BBC", method, 0.1): {"2": Mean(0.5, 0), "64": Mean(end, 0), "exact": Mean(0.5, 0)}
+            ("BBC", method, 0.1): {"2": Mean(0.5, 0), "64": Mean(end, 0), "exact": Mean(0.55, 0)}
             for method, end in ends.items()
         }
 
-    assert tree_claims.conjecture(change(0.6)).verdict == claims.HOLDS
-    assert tree_claims.conjecture(change(0.4)).verdict == claims.PART
+    found = tree_claims.conjecture(change(0.4, 0.4))
+    assert found.verdict == claims.HOLDS
+    assert found.numbers[0] == "Euclidean: 2/2 fall; to the exact P 0."
+    assert found.numbers[1] == "GID: 1/1 rise; to the exact P 1."
+    assert tree_claims.conjecture(change(0.4, 0.6)).verdict == claims.PART
+    assert tree_claims.conjecture(change(0.6, 0.6)).verdict == claims.NOT
     assert tree_claims.conjecture({}).verdict == claims.UNKNOWN
     case = {"data": "BBC", "largest difference": 1e-16, "common nodes": 5, "inner nodes": 5}
     assert tree_claims.special_case([case]).verdict == claims.HOLDS
@@ -359,6 +400,17 @@ def test_claims_of_the_trees() -> None:
     evaluations = [{"d": 2, "evaluations": 1000}, {"d": 8, "evaluations": 1000}]
     assert tree_claims.no_dimension(evaluations).numbers == ("1,000 for d = 2, 8.",)
     assert tree_claims.no_dimension([*evaluations, {"d": 9, "evaluations": 7}]).verdict == claims.NOT
+
+
+def test_the_headline_of_label_spreading_follows_its_counts() -> None:
+    values = {"exact_gid": [0.5] * 4, "forest": [0.6] * 4, "nystrom": [0.6, 0.4, 0.4, 0.4]}
+    common = {("BBC", method): curve(of) for method, of in values.items()}
+    (both_ways,) = reading(Measured(common=common), FULL)
+    assert "is mostly above all of the paper's methods that ran: Text forest" in both_ways
+    assert "; not so Nyström label spreading at 1 of 4 places" in both_ways
+    del common["BBC", "forest"]
+    (seldom,) = reading(Measured(common=common), FULL)
+    assert "is not mostly above all of the paper's methods that ran: Nyström" in seldom
 
 
 # -- the command ------------------------------------------------------------------------------------------
