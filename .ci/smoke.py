@@ -82,6 +82,10 @@ def divergences() -> None:
 def estimators() -> None:
     model = bvdt.LabelPropagation("squared_euclidean", random_state=0).fit(X, few)
     assert (model.transduction_ == y)[60:].mean() > 0.8
+    assert model.novelty_.shape == y.shape
+    assert len(model.predict(X[:3], reject=0.05)) == len(model.novelty(X[:3])) == 3
+    assert len(model.label_issues().points) == 60
+    assert len(model.unnamed_classes(2)) <= 2
     assert len(model.suggest(3)) == len(model.predict(X[:3])) == 3
     assert bvdt.SpectralEmbedding(n_components=2, random_state=0).fit_transform(X).shape == (len(y), 2)
     assert bvdt.Map(random_state=0).fit_transform(X).shape == (len(y), 2)
@@ -160,8 +164,9 @@ def commands() -> None:
     }
     for name in named:
         assert "Usage" in run(f"{name} --help")
-    run("propagate docs.csv --labels topic -o out.csv --report report.html --save topics.bvdt",
-        "out.csv", "report.html", "topics.bvdt")  # fmt: skip
+    run("propagate docs.csv --labels topic -o out.csv --report report.html --save topics.bvdt "
+        "--unknown none --check-labels check.csv",
+        "out.csv", "check.csv", "report.html", "topics.bvdt")  # fmt: skip
     run("propagate new.csv --model topics.bvdt -o new-out.csv", "new-out.csv")
     assert pd.read_csv("new-out.csv")["label"].tolist() == ["sport", "money"] * 60
     run(

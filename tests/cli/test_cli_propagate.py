@@ -32,7 +32,7 @@ from helpers.cli_cases import (
     write_csv,
 )
 
-COLUMNS = ["id", "label", "confidence", "runner_up", "entropy", "given"]
+COLUMNS = ["id", "label", "confidence", "runner_up", "entropy", "given", "novelty"]
 
 
 FORMATS = {
@@ -68,7 +68,7 @@ def test_every_format_is_labeled(tmp_path, name):
     assert str(tmp_path / "out.csv") in result.stdout
 
 
-KEPT = ["id", "label", "confidence", "runner_up", "entropy", "given", "text", "topic", "label_input"]
+KEPT = [*COLUMNS, "text", "topic", "label_input"]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
@@ -477,3 +477,50 @@ def test_method_and_blocks_reach_the_walk(tmp_path):
     refused = run(*command, "--method", "walk", "--blend", "linear")
     assert refused.exit_code == 2
     assert "--method walk is for the walk alone; leave out --blend linear, or --method" in refused.output
+
+
+def test_documents_like_no_class_get_another_name(tmp_path):
+    path = docs_csv(tmp_path)
+    result, rows = propagate(
+        tmp_path, path, "topic", "--unknown", "none", "--reject", 0.3, "--save", tmp_path / "m.bvdt"
+    )
+    rejected = [row for row in rows if row["label"] == "none"]
+    assert rejected
+    assert all(
+        float(row["novelty"]) > 0.7 and row["given"] == "False" and row["runner_up"] for row in rejected
+    )
+    kept = [row for row in rows if row["label"] != "none" and row["given"] == "False"]
+    assert all(float(row["novelty"]) <= 0.7 for row in kept)
+    assert f"Like no class: {len(rejected)} documents are 'none'" in result.stdout
+    out = ["--model", tmp_path / "m.bvdt", "--unknown", "none", "--reject", 0.3, "-o", tmp_path / "new.csv"]
+    assert run("propagate", path, *out).exit_code == 0
+    assert {row["label"] for row in read_csv(tmp_path / "new.csv")} <= {"cars", "food", "music", "none"}
+    assert "novelty" in read_csv(tmp_path / "new.csv")[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--unknown", "food"], "--unknown needs a name that is no class; 'food' is one"),
+        (["--reject", "5"], "needs a share from 0 to 1, such as 0.05; got '5'"),
+    ],
+)
+def test_bad_marks_and_shares_are_refused(tmp_path, options, sentence):
+    path = docs_csv(tmp_path)
+    result = run("propagate", path, "-l", "topic", "-o", tmp_path / "out.csv", *options)
+    assert result.exit_code != 0
+    assert sentence in " ".join(result.output.split())
+
+
+def test_doubtful_labels_are_written_and_reported(tmp_path):
+    ids, texts, truth = corpus()
+    given = [name if i < 40 else "" for i, name in enumerate(truth)]
+    given[3] = "food" if truth[3] != "food" else "cars"
+    path = write_csv(tmp_path / "docs.csv", {"id": ids, "text": texts, "topic": given})
+    files = ["--check-labels", tmp_path / "check.csv", "--report", tmp_path / "report.html"]
+    result, _ = propagate(tmp_path, path, "topic", *files)
+    rows = read_csv(tmp_path / "check.csv")
+    assert rows[0]["id"] == ids[3]
+    assert (rows[0]["given"], rows[0]["suggested"]) == (given[3], truth[3])
+    assert "Labels that the others contradict: 1 of 40" in result.stdout
+    assert "Labels to check" in (tmp_path / "report.html").read_text(encoding="utf-8")

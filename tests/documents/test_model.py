@@ -84,6 +84,9 @@ def test_a_loaded_model_predicts_the_same(tmp_path, make, blend, settings):
     assert_array_equal(other.codes, model.codes)
     assert_array_equal(other.propagation.label_distributions_, model.propagation.label_distributions_)
     assert_array_equal(other.propagation.suggest(5), model.propagation.suggest(5))
+    X = model.features.transform(documents)
+    assert_array_equal(other.propagation.novelty_, model.propagation.novelty_)
+    assert_array_equal(other.propagation.novelty(X), model.propagation.novelty(X))
     assert other.holdout.accuracy == model.holdout.accuracy
     assert_array_equal(other.holdout.confusion, model.holdout.confusion)
     assert other.propagation.blend == blend
@@ -223,6 +226,14 @@ CHANGES = {
     ),
     "a prior without its scores": (lambda h, a: a.pop("model_prior_walk"), "damaged"),
     "a prior without its share": (lambda h, a: h["model"]["prior"].pop("share"), "damaged"),
+    "novelty of other points": (
+        lambda h, a: a.update(model_novelty_lack=a["model_novelty_lack"][1:]),
+        "damaged",
+    ),
+    "novelty that falls": (
+        lambda h, a: a.update(model_novelty_below=-a["model_novelty_below"]),
+        "damaged",
+    ),
     "points missing": (lambda h, a: a.update(u=a["u"][1:]), "damaged"),
 }
 

@@ -73,6 +73,25 @@ def test_new_points_and_what_is_told_of_them(fitted):
     assert model.views_["words"]["n_features"] == 40
 
 
+def test_what_views_do_not_know():
+    """A class without labels, of words and vectors; doubtful labels; groups with their words."""
+    views, y = two_views()
+    given = np.where(few(y, 80) == 3, -1, few(y, 80))
+    terms = [f"word{j}" for j in range(40)]
+    model = LabelPropagation(random_state=0).fit(views, given, terms=terms)
+    hidden, others = (
+        model.novelty_[given < 0][y[given < 0] == 3],
+        model.novelty_[given < 0][y[given < 0] != 3],
+    )
+    assert (hidden[:, None] > others[None]).mean() > 0.9
+    new, truth = two_views(seed=1)
+    found = model.novelty(new)
+    assert (found[truth == 3][:, None] > found[truth != 3][None]).mean() > 0.8
+    assert model.unnamed_classes(2)[0].terms
+    assert len(model.label_issues().points) == (given >= 0).sum()
+    assert (model.predict(new, reject=0.2, unknown=-9) == -9).mean() > 0.05
+
+
 def test_every_estimator_takes_views(fitted):
     _, views, y = fitted
     assert bvdt.SpectralEmbedding(3, random_state=0).fit_transform(views).shape == (400, 3)

@@ -62,6 +62,17 @@ def parse_share(text: str) -> float:
     return value
 
 
+def parse_fraction(text: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise typer.BadParameter(f"needs a share from 0 to 1, such as 0.05; got {text!r}")
+    return value
+
+
 def parse_jobs(text: str) -> int:
     """Any integer but 0."""
     try:
@@ -126,7 +137,8 @@ Vectors = Annotated[
     Path | None, option("--vectors", help="An encoder's vectors, .npy, in INPUT's order.", metavar="FILE")
 ]
 Encoder = Annotated[
-    Path | None, option("--encoder", help="A model's folder, to make vectors of texts.", metavar="FOLDER")
+    Path | None,
+    option("--encoder", help="A model's folder, for vectors.", metavar="FOLDER", rich_help_panel=RARE),
 ]
 Id = Annotated[str | None, option("--id", help='Column of ids; default "id".', metavar="COLUMN")]
 EscapeFormulas = Annotated[
@@ -144,7 +156,7 @@ Divergence = Annotated[
     str | None,
     option(
         "--divergence",
-        help="squared_euclidean (default), cosine (default for texts), gid, kl, ...",
+        help="squared_euclidean; texts: cosine; gid, kl, ...",
         metavar="NAME",
         parser=one_of(*NAMES),
     ),

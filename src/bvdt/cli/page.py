@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from ..documents.files import Documents
     from ..documents.holdout import Measured
     from ..documents.model import Model
+    from ..estimators._label_issues import LabelIssues
+    from ..estimators._unnamed import UnnamedClass
     from ..report import ResultTable
 
 
+ISSUES = 20  # doubtful labels shown
 LEAST_SURE = {
     "suggestions_title": "The least certain",
     "suggestions_note": "Documents whose classes' weights have the largest entropy, the least certain first.",
@@ -34,6 +37,7 @@ def labeling_report(
     timings: Sequence[tuple[str, float]],
     fitted: bool,
     reasons: Sequence[str],
+    tables: Sequence[ResultTable] = (),
 ) -> None:
     """What was done and how sure it is; only documents of the fit itself (``fitted``) have a map."""
     from ..report import Report, map_coordinates, write_report
@@ -58,11 +62,45 @@ def labeling_report(
             **({} if fitted else LEAST_SURE),
             operator=operator if fitted else None,
             timings=list(timings),
-            tables=_experts(model) if fitted else [],
+            tables=[*tables, *_experts(model)] if fitted else [],
             because=reasons or None,
             calibrated=model.propagation.new_points is not None,
         ),
     )
+
+
+def issue_tables(issues: LabelIssues, documents: Documents, model: Model) -> list[ResultTable]:
+    """The most doubtful labels."""
+    from ..report import ResultTable
+
+    found, names = issues.contradicted(), model.classes
+    if not len(found.points):
+        return []
+    rows = [
+        (documents.ids[point], names[given], names[instead], percent(probability))
+        for point, given, instead, probability, _ in zip(
+            *found.rows(np.arange(len(found.points))[:ISSUES]), strict=True
+        )
+    ]
+    note = "Given labels that the others contradict when they are hidden, the least probable first."
+    return [ResultTable("Labels to check", ("document", "given", "rather", "given is right"), rows, note)]
+
+
+def unnamed_tables(found: Sequence[UnnamedClass], documents: Documents) -> list[ResultTable]:
+    """Groups of documents that are like no class, by words or typical documents."""
+    from ..report import ResultTable
+
+    rows = [
+        (f"group {number}", f"{group.size:,}", f"{group.novelty:.2f}", _described(group, documents))
+        for number, group in enumerate(found, 1)
+    ]
+    heads = ("", "documents", "novelty", "such as")
+    note = "Documents like each other and like no class that has labels, the largest group first."
+    return [ResultTable("Classes not named", heads, rows, note)] if rows else []
+
+
+def _described(group: UnnamedClass, documents: Documents) -> str:
+    return ", ".join(group.terms or [documents.ids[i] for i in group.points[:3]])
 
 
 def _experts(model: Model) -> list[ResultTable]:

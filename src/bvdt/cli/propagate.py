@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from .._support.arrays import Index
+from .._support.arrays import Float, Index
 from .._support.sparse import Points
 from ..documents.labels import encode
 from ..documents.predictions import Labeling, ReasonTexts, kept_columns
@@ -17,6 +17,7 @@ from ..documents.settings import WalkSettings, propagation
 from ..walks import METHODS
 from . import options as o
 from .guard import after_writing
+from .page import issue_tables, labeling_report, unnamed_tables
 from .reading import Source, note_empty, read, walk
 from .session import Session, shortened
 from .writing import check_outputs, say_written, write_columns
@@ -24,14 +25,17 @@ from .writing import check_outputs, say_written, write_columns
 if TYPE_CHECKING:
     from ..documents.features import Features
     from ..documents.files import Documents
+    from ..documents.files.table import Column
     from ..documents.holdout import Holdout
     from ..documents.model import Model
     from ..estimators import LabelPropagation
+    from ..estimators._label_issues import LabelIssues
+    from ..report import ResultTable
 
 PROPAGATE_HELP = """Label all documents from the labels of a few.
 
 INPUT: .csv .tsv .jsonl .parquet, a folder of texts, .mtx .svm .npz .npy.
-Writes id, label, confidence, runner_up, entropy, given; in INPUT's order.
+Writes id, label, confidence, runner_up, entropy, given, novelty.
 
 \b
 Examples:
@@ -47,7 +51,7 @@ Labels = Annotated[
 Report = Annotated[Path | None, o.option("--report", help="Write a page to look at, .html.", metavar="FILE")]
 Save = Annotated[Path | None, o.option("--save", help="Write the model, .bvdt.", metavar="FILE")]
 ModelFile = Annotated[
-    Path | None, o.option("--model", help="Predict with a saved model; --labels adds to it.", metavar="FILE")
+    Path | None, o.option("--model", help="Predict by a model; --labels adds to it.", metavar="FILE")
 ]
 Suggest = Annotated[
     int | None,
@@ -76,6 +80,23 @@ BlendWith = Annotated[
         parser=o.one_of(*BLENDS),
     ),
 ]
+Reject = Annotated[
+    float | None,
+    o.option(
+        "--reject",
+        help="Share of known documents called unknown.",
+        metavar="SHARE",
+        parser=o.parse_fraction,
+        rich_help_panel=o.RARE,
+    ),
+]
+Unknown = Annotated[
+    str | None, o.option("--unknown", help="Label of documents like no class.", metavar="NAME")
+]
+CheckLabels = Annotated[
+    Path | None,
+    o.option("--check-labels", help="Write the labels, the most doubtful first.", metavar="FILE"),
+]
 Method = Annotated[
     str | None,
     o.option(
@@ -102,6 +123,7 @@ Dask = Annotated[
 
 
 REASONS = 3  # labels named per document in a report
+MARK, REJECT = "unknown", 0.05  # where only one of --unknown and --reject is given
 QUICK_REASONS = 5_000_000  # labels × documents that take some seconds to explain
 MOST_CLASSES = 100  # beyond, most labels occurring once are taken for a mistake
 
@@ -120,6 +142,9 @@ class Task:
     alpha: float | str | None
     blend: str | None
     method: str
+    reject: float | None
+    unknown: str
+    check_labels: Path | None
     settings: WalkSettings
 
 
@@ -141,6 +166,9 @@ def propagate(
     suggest: Suggest = None,
     explain: Explain = None,
     holdout: Hidden = None,
+    reject: Reject = None,
+    unknown: Unknown = None,
+    check_labels: CheckLabels = None,
     blend: BlendWith = None,
     method: Method = None,
     alpha: Alpha = None,
@@ -170,7 +198,10 @@ def propagate(
     if method not in (None, "spread") and blend not in (None, "walk"):
         raise ValueError(f"--method {method} is for the walk alone; leave out --blend {blend}, or --method")
     labeled_by = BLENDS[blend or "auto"], method or "spread"
-    more = suggest or 0, explain or 0, holdout, alpha, *labeled_by, settings
+    if unknown is not None and reject is None:
+        reject = REJECT
+    rejected = reject, MARK if unknown is None else unknown
+    more = suggest or 0, explain or 0, holdout, alpha, *labeled_by, *rejected, check_labels, settings
     task = Task(output, escape_formulas, report, save, *more)
     session.result["command"] = "propagate"
     if dask is not None:
@@ -183,6 +214,7 @@ def propagate(
             "--keep-columns": keep_columns,
         }
         made |= {"--save": save, "--model": model, "--suggest": suggest, "--holdout": holdout}
+        made |= {"--reject": reject, "--check-labels": check_labels}
         made |= {"--blend": blend, "--trees": trees, "--blocks": blocks, "--scale": scale, "--ngrams": ngrams}
         made |= {"--chars": chars, "--min-df": min_df, "--stop-words": stop_words, "--jobs": jobs}
         _refuse(made, "--dask labels a table of numbers by the walk alone", "--dask")
@@ -200,6 +232,7 @@ def propagate(
         _label(session, source, task)
     else:
         made = {"--suggest": suggest, "--blend": blend, "--method": method, "--explain": explain}
+        made |= {"--check-labels": check_labels}
         made |= {
             "--alpha": alpha,
             "--divergence": divergence,
@@ -232,7 +265,7 @@ def _refuse(made: dict[str, object], reason: str, option: str) -> None:
 def _label(session: Session, source: Source, task: Task) -> None:
     from ..documents.model import Model
 
-    check_outputs(source, task.output, task.report, task.save)
+    check_outputs(source, task.output, task.report, task.save, task.check_labels)
     _need_html(task.report)
     if source.labels is None and not source.path.is_dir():
         raise ValueError(
@@ -242,6 +275,7 @@ def _label(session: Session, source: Source, task: Task) -> None:
     documents = read(session, source, least=2)
     kept = kept_columns(documents.columns)
     classes, codes = _classes(session, source, documents)
+    _check_unknown(classes, task)
     features, X, operator = walk(session, documents, task.settings)
     with session.stage("propagate"):
         fitted = propagation(features, task.settings, task.alpha, task.blend, task.method)
@@ -249,11 +283,17 @@ def _label(session: Session, source: Source, task: Task) -> None:
     _say_blend(session, fitted)
     measured = _measure(session, fitted, classes, codes, task)
     labeling = Labeling.of(fitted.label_distributions_, classes, codes)
+    labeling = _with_novelty(session, labeling, lambda: fitted.novelty_, classes, task)
     suggestions = _suggest(session, fitted, task)
     reasons = _reasons(session, fitted, documents, features, task)
     columns = labeling.columns(documents.ids) | ({"because": reasons} if task.explain else {})
     write_columns(session, task.output, columns | kept, task.escape_formulas)
     written = [task.output]
+    issues = _check_labels(session, fitted, classes, task)
+    if task.check_labels is not None and issues is not None:
+        with after_writing(*written):
+            _write_issues(session, issues, documents, classes, task)
+        written.append(task.check_labels)
     model = Model(features, fitted, classes, measured, source.path.name)
     if task.save is not None:
         with after_writing(*written):
@@ -261,9 +301,13 @@ def _label(session: Session, source: Source, task: Task) -> None:
         written.append(task.save)
     if task.report is not None:
         with after_writing(*written):
-            _report(session, documents, labeling, task.report, model, suggestions, reasons=reasons)
+            tables = [] if issues is None else issue_tables(issues, documents, model)
+            tables += unnamed_tables(fitted.unnamed_classes(), documents)
+            _report(
+                session, documents, labeling, task.report, model, suggestions, reasons=reasons, tables=tables
+            )
         written.append(task.report)
-    _say_counts(session, labeling, classes)
+    _say_counts(session, labeling, classes, task)
     if task.suggest:
         _say_suggestions(session, suggestions[: task.suggest], documents, labeling)
     say_written(session, written)
@@ -281,6 +325,52 @@ def _reasons(
         found = fitted.reasons(n=task.explain or REASONS, advance=advance)
     kind = "words" if features.kind == "text" else "columns"
     return ReasonTexts(found, documents.ids, fitted.codes_ >= 0, features.row_names, kind).all()
+
+
+def _with_novelty(
+    session: Session, labeling: Labeling, find: Callable[[], Float], classes: list[str], task: Task
+) -> Labeling:
+    """The labels with their novelty, those that are rejected by another name."""
+    _check_unknown(classes, task)
+    with session.stage("novelty"):
+        novelty = find()
+    if task.reject is not None:
+        n = int(np.sum((novelty > 1 - task.reject) & ~labeling.given))
+        session.say(f"Like no class: {n:,} documents are {task.unknown!r}")
+        session.result["rejected"] = n
+    return labeling.with_novelty(novelty, task.reject, task.unknown)
+
+
+def _check_unknown(classes: list[str], task: Task) -> None:
+    if task.reject is not None and task.unknown in classes:
+        raise ValueError(f"--unknown needs a name that is no class; {task.unknown!r} is one")
+
+
+def _check_labels(
+    session: Session, fitted: LabelPropagation, classes: list[str], task: Task
+) -> LabelIssues | None:
+    """Where asked for, and for a report where it costs nothing."""
+    if task.check_labels is None and (task.report is None or not hasattr(fitted, "blend_")):
+        return None
+    with session.steps("check the labels", int((fitted.codes_ >= 0).sum())) as advance:
+        return fitted.label_issues(advance=advance)
+
+
+def _write_issues(
+    session: Session, issues: LabelIssues, documents: Documents, classes: list[str], task: Task
+) -> None:
+    assert task.check_labels is not None
+    columns: dict[str, Column] = {
+        "id": [documents.ids[i] for i in issues.points],
+        "given": [classes[k] for k in issues.given],
+        "suggested": [classes[k] for k in issues.suggested],
+        "probability": np.round(issues.probability, 6),
+        "confidence": np.round(issues.confidence, 6),
+    }
+    write_columns(session, task.check_labels, columns, task.escape_formulas)
+    n = len(issues.contradicted().points)
+    session.say(f"Labels that the others contradict: {n:,} of {len(issues.points):,}")
+    session.result["contradicted"] = n
 
 
 def _classes(session: Session, source: Source, documents: Documents) -> tuple[list[str], Index]:
@@ -398,6 +488,7 @@ def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
         P = model.propagation.predict_proba(X)
     note_empty(session, X, model.features)
     labeling = Labeling.of(P, model.classes)
+    labeling = _with_novelty(session, labeling, lambda: model.propagation.novelty(X), model.classes, task)
     session.result |= {"model": str(path), "classes": model.classes}
     if model.holdout is not None:
         session.say(f"Accuracy when the model was made: {model.holdout}")
@@ -407,7 +498,7 @@ def _predict(session: Session, source: Source, path: Path, task: Task) -> None:
         with after_writing(*written):
             _report(session, documents, labeling, task.report, model, _least_sure(labeling), fitted=False)
         written.append(task.report)
-    _say_counts(session, labeling, model.classes)
+    _say_counts(session, labeling, model.classes, task)
     say_written(session, written)
 
 
@@ -433,6 +524,7 @@ def _update(session: Session, source: Source, path: Path, task: Task) -> None:
     _say_blend(session, fitted)
     measured = _measure(session, fitted, classes, fitted.codes_, task)
     labeling = Labeling.of(fitted.label_distributions_[-n:], classes, fitted.codes_[-n:])
+    labeling = _with_novelty(session, labeling, lambda: fitted.novelty_[-n:], classes, task)
     session.result |= {"labeled": n_labels, "classes": classes}
     kept = kept_columns(documents.columns)
     write_columns(session, task.output, labeling.columns(documents.ids) | kept, task.escape_formulas)
@@ -446,7 +538,7 @@ def _update(session: Session, source: Source, path: Path, task: Task) -> None:
         with after_writing(*written):
             _report(session, documents, labeling, task.report, model, _least_sure(labeling), fitted=False)
         written.append(task.report)
-    _say_counts(session, labeling, classes)
+    _say_counts(session, labeling, classes, task)
     say_written(session, written)
 
 
@@ -482,8 +574,9 @@ def _least_sure(labeling: Labeling, n: int = 20) -> list[int]:
 # -- results -----------------------------------------------------------------------------------------------
 
 
-def _say_counts(session: Session, labeling: Labeling, classes: list[str]) -> None:
-    counts = labeling.counts(classes)
+def _say_counts(session: Session, labeling: Labeling, classes: list[str], task: Task) -> None:
+    named = [*classes, task.unknown] if task.reject is not None else classes
+    counts = labeling.counts(named)
     shown = sorted(counts, key=lambda row: -row[1] - row[2])[:25]
     head = ["label", "given", "predicted", "mean confidence"]
     rows = [
@@ -516,9 +609,10 @@ def _report(
     suggestions: list[int],
     fitted: bool = True,
     reasons: Sequence[str] = (),
+    tables: Sequence[ResultTable] = (),
 ) -> None:
-    from .page import labeling_report
-
     with session.stage("report"):
-        labeling_report(path, documents, labeling, model, suggestions, session.timings, fitted, reasons)
+        labeling_report(
+            path, documents, labeling, model, suggestions, session.timings, fitted, reasons, tables
+        )
     session.result["report"] = str(path)

@@ -21,6 +21,7 @@ from ..lifting import ViewsLifting
 from ..operators import storage
 from ..operators.stored import require
 from ..stacking import FeatureScale, NewPoints
+from ..walks.novelty import Novelty, Ranks
 from .features import Features
 from .holdout import Holdout, Measured
 
@@ -69,6 +70,8 @@ def save_model(path: str | Path, model: Model) -> None:
     learnt |= blended
     if (model.propagation.label_weights[model.codes >= 0] != 1).any():
         learnt["label_weight"] = model.propagation.label_weights
+    novelty = model.propagation.novelty_state
+    learnt |= {f"novelty_{name}": array for name, array in _novelty_arrays(novelty).items()}
     header |= {
         "version": max(3, header["version"]),
         "model": {
@@ -82,6 +85,7 @@ def save_model(path: str | Path, model: Model) -> None:
             }
             | {"alpha": model.propagation.alpha_},
             "prior": prior,
+            "novelty": {"usual": list(novelty.usual), "doubted": novelty.doubted},
             "holdout": _holdout_header(model.holdout),
         },
     }
@@ -138,6 +142,7 @@ def _model_from(stored: JsonObject, learnt: ArraysByName, operator: Operator) ->
         require(positive, "model_label_weight", "a weight ≥ 0 per point", weight)
     prior = _prior_from(stored.get("prior"), learnt, operator, len(classes))
     kept = prior | {"label_weight": weight, "terms": features.terms}
+    kept |= {"novelty": _novelty_from(stored.get("novelty"), learnt, n_points)}
     propagation = _restored(stored["settings"], operator, codes.astype(np.intp), scores, kept)
     holdout = _holdout_from(stored["holdout"], classes)
     return Model(features, propagation, classes, holdout, str(stored["source"]))
@@ -225,6 +230,34 @@ def _prior_from(
         **{name: arrays[name] for name in _PRIOR_ARRAYS},
     )
     return {"new_points": new, "blend": stored["name"]}
+
+
+def _novelty_arrays(novelty: Novelty) -> ArraysByName:
+    arrays = {"lack": novelty.lack, "score": novelty.score}
+    arrays |= {"known": novelty.among.known, "below": novelty.among.below}
+    return arrays | {"known_new": novelty.among_new.known, "below_new": novelty.among_new.below}
+
+
+def _novelty_from(stored: JsonObject | None, learnt: ArraysByName, n_points: int) -> Novelty | None:
+    """None in files of before it was stored: it is found anew then, without the doubt."""
+    if stored is None:
+        return None
+
+    def read(name: str, n: int, ascending: bool = False) -> Float:
+        array = learnt[f"novelty_{name}"]
+        fits = array.shape == (n,) and array.dtype == np.float64 and n > 0 and bool(np.isfinite(array).all())
+        fits = fits and not (ascending and (np.diff(array) < 0).any())
+        require(fits, f"model_novelty_{name}", f"{n} numbers" + (", ascending" if ascending else ""), array)
+        return array
+
+    def ranks(end: str) -> Ranks:
+        n = len(learnt[f"novelty_known{end}"])
+        return Ranks(read(f"known{end}", n, True), read(f"below{end}", n, True))
+
+    middle, deviation = (float(value) for value in stored["usual"])
+    require(np.isfinite(middle) and 0 < deviation < np.inf, "usual", "a deviation > 0", deviation)
+    arrays = read("lack", n_points), read("score", n_points)
+    return Novelty(*arrays, ranks(""), ranks("_new"), (middle, deviation), bool(stored["doubted"]))
 
 
 def _check_prior(field: str, array: NDArray[np.generic], shape: tuple[int, ...]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,16 @@ from .._support.arrays import Float
 from ..documents.files.table import Column
 from ..stacking import Reasons
 
-NAMES = ("id", "label", "confidence", "runner_up", "entropy", "given", "because")  # of columns that are ours
+NAMES = (
+    "id",
+    "label",
+    "confidence",
+    "runner_up",
+    "entropy",
+    "given",
+    "novelty",
+    "because",
+)  # of columns that are ours
 LEAST_SHARE = 0.005  # of a reason that is shown: it rounds to a percent
 
 
@@ -26,6 +35,7 @@ class Labeling:
     runner_up: list[str]  # the second choice; "" for a given label, or where there is one class
     entropy: Float  # (N,) of the classes' weights, nats: 0 is sure, log k undecided
     given: NDArray[np.bool_]  # (N,)
+    novelty: Float | None = None  # (N,) 0 to 1, how unlike all classes
 
     @classmethod
     def of(cls, P: Float, classes: Sequence[str], codes: NDArray[np.intp] | None = None) -> Labeling:
@@ -47,6 +57,16 @@ class Labeling:
             given,
         )
 
+    def with_novelty(self, novelty: Float, reject: float | None = None, unknown: str = "") -> Labeling:
+        """The same and, above 1 − reject, ``unknown`` for predicted labels, which become the runner-up."""
+        if reject is None:
+            return replace(self, novelty=novelty)
+        rejected = (novelty > 1 - reject) & ~self.given
+        chosen = list(zip(self.labels, self.runner_up, rejected, strict=True))
+        labels = [unknown if no else label for label, _, no in chosen]
+        runner_up = [label if no else second for label, second, no in chosen]
+        return replace(self, labels=labels, runner_up=runner_up, novelty=novelty)
+
     def columns(self, ids: Sequence[str]) -> dict[str, Column]:
         """The table to write, in the documents' order."""
         return {
@@ -56,6 +76,7 @@ class Labeling:
             "runner_up": self.runner_up,
             "entropy": np.round(self.entropy, 6),
             "given": self.given,
+            **({} if self.novelty is None else {"novelty": np.round(self.novelty, 6)}),
         }
 
     def counts(self, classes: Sequence[str]) -> list[tuple[str, int, int, float | None]]:

@@ -44,12 +44,16 @@ from ..walks import (
 from ..walks.folds import label_folds
 from ._base import WalkEstimator, checked
 from ._explaining import explain_fitted, explain_one
+from ._label_issues import LabelIssues, label_issues
 from ._labels import checked_weights, encode_labels, label_columns, one_hot
+from ._novelty import checked_reject, novelty_of, novelty_of_new, with_unknown
 from ._stacking import as_words, has_memory_to_blend, knows_features, labeler_for
+from ._unnamed import UnnamedClass, unnamed_classes
 from ._updating import update_fitted
 
 if TYPE_CHECKING:
     from ..stacking.outside import BlendSpec
+    from ..walks.novelty import Novelty
 
 # Fitted points that a new point's classes are the mean of; 15 instead of 1: up to 7.5 points more.
 NEIGHBORS = 15
@@ -141,6 +145,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     _labeling: tuple[Labeler, Start] | None = None  # of the last fit with a blend
     _label_weight: Float  # (N,)
     _terms: tuple[str, ...] | None = None  # (d,)
+    _novelty: Novelty | None = None  # once it was asked for
 
     def __init__(
         self,
@@ -283,7 +288,7 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
     ) -> LabelPropagation:
         """Labels of the operator's points; all but these are for a blend."""
         self.classes_, self.codes_, self._label_weight = classes, codes, weight
-        self._blended, self._new_points = None, None
+        self._blended, self._new_points, self._novelty = None, None, None
         if hasattr(self, "blend_"):
             del self.blend_
         if not self._blends(X, len(classes)):
@@ -314,11 +319,12 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         new_points: NewPoints | None = None,
         label_weight: Float | None = None,
         terms: Sequence[str] | None = None,
+        novelty: Novelty | None = None,
         **parameters: Any,
     ) -> LabelPropagation:
         """The estimator that ``fit`` left, from what was stored of it; nothing is computed anew."""
         fitted = cls(**parameters)
-        fitted._new_points, fitted._terms = new_points, as_words(terms)
+        fitted._new_points, fitted._terms, fitted._novelty = new_points, as_words(terms), novelty
         fitted.operator_ = operator
         fitted._features_of_operator()
         fitted.classes_, fitted.codes_ = np.asarray(classes), codes
@@ -474,10 +480,55 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
-    def predict(self, X: PointsLike) -> LabelArray:  # (n_new,)
-        """Most probable class of each new point."""
-        best = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[best])
+    def predict(
+        self, X: PointsLike, *, reject: float | None = None, unknown: object = None
+    ) -> LabelArray:  # (n_new,)
+        """Most probable class of each new point.
+
+        Parameters
+        ----------
+        reject : share from 0 to 1, default=None
+            Points of novelty above 1 − reject get ``unknown`` instead: about that share of the points whose
+            class has labels, and those that are like no class.
+        unknown : default=None
+            Their mark: "unknown" among classes that are texts, −1 among numbers.
+        """
+        P = self.predict_proba(X)
+        best = np.asarray(self.classes_[P.argmax(axis=1)])
+        if reject is None:
+            return best
+        rejected = self.novelty(X) > 1 - checked_reject(reject)
+        return with_unknown(best, rejected, unknown, self.classes_)
+
+    @property
+    def novelty_(self) -> Float:  # (N,)
+        """How unlike all classes that have labels each fitted point is, from 0 to 1.
+
+        Above 1 − r lie about a share r of the points of known classes (theory: Novelty): labels, each judged
+        without itself, say where. Where every class has one label, a share r of all points. Found when first
+        asked for, by one solve.
+        """
+        return self.novelty_state.fitted
+
+    def novelty(self, X: PointsLike) -> Float:  # (n_new,)
+        """``novelty_`` of new points, from their 15 nearest fitted points, and how far these are.
+
+        Examples
+        --------
+        >>> from bvdt import LabelPropagation
+        >>> X, y = [[0.0], [0.1], [0.2], [0.3], [5.0], [5.1], [5.2]], ["a", "a", "", "", "b", "b", ""]
+        >>> model = LabelPropagation(n_neighbors=2, random_state=0).fit(X, y)
+        >>> model.predict([[0.15], [90.0]], reject=0.05).tolist()
+        ['a', 'unknown']
+        """
+        return novelty_of_new(self, X, NEIGHBORS)
+
+    @property
+    def novelty_state(self) -> Novelty:
+        """What novelty is read off, for storage."""
+        if self._novelty is None:
+            self._novelty = novelty_of(self)
+        return self._novelty
 
     def explain(self, point: PointsLike, n: int = 5) -> tuple[NDArray[np.intp], Float]:  # (≤ n,) ×2
         """The labeled points that gave a point its class, and their shares of it, the largest first.
@@ -521,6 +572,54 @@ class LabelPropagation(ClassifierMixin, WalkEstimator):  # type: ignore[misc]  #
         """
         n = checked_integer(n, "n", 1)
         return explain_fitted(self, n, advance) if point is None else explain_one(self, point, n, NEIGHBORS)
+
+    def label_issues(
+        self, *, n_folds: int = N_FOLDS, advance: Callable[[int], None] = lambda _: None
+    ) -> LabelIssues:
+        """Given labels that the others contradict, the most doubtful first.
+
+        Each is judged without itself: with a blend while its fold is hidden, otherwise by the walk from all
+        other labels, exactly. A class's only label cannot be judged and is left out.
+
+        Parameters
+        ----------
+        n_folds : of the blend's labels; 5 are those of the fit.
+        advance : called with how many labels the walk has done.
+
+        Returns
+        -------
+        LabelIssues : arrays of ``points``, their ``given`` classes, the ``probability`` that the others give
+            these, the ``suggested`` class and its ``confidence``.
+
+        Examples
+        --------
+        >>> from bvdt import LabelPropagation
+        >>> X = [[0.0], [0.1], [0.2], [0.3], [5.0], [5.1], [5.2], [5.3]]
+        >>> y = ["a", "a", "a", "b", "b", "b", "b", "b"]
+        >>> found = LabelPropagation(blend=None, n_neighbors=3, random_state=0).fit(X, y).label_issues()
+        >>> int(found.points[0]), str(found.given[0]), str(found.suggested[0])
+        (3, 'b', 'a')
+        """
+        return label_issues(self, n_folds, advance)
+
+    def unnamed_classes(self, n: int = 6) -> list[UnnamedClass]:
+        """Up to n groups of unlabeled points of novelty above 0.9, the largest first.
+
+        What classes there are beside those that have labels: each group has its ``points``, the most typical
+        first, their mean ``novelty`` and, where the fit knows words, the ``terms`` that it has more of.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bvdt import LabelPropagation
+        >>> X = np.concatenate([np.linspace(k, k + 1, 30) for k in (0, 5, 10)])[:, None]
+        >>> y = np.full(90, "", object)
+        >>> y[[3, 11, 19, 26]], y[[33, 41, 49, 56]] = "a", "b"
+        >>> groups = LabelPropagation(n_neighbors=5, random_state=0).fit(X, y).unnamed_classes(1)
+        >>> bool((groups[0].points >= 60).mean() > 0.8)
+        True
+        """
+        return unnamed_classes(self, n)
 
     def suggest(self, n: int = 10, strategy: str = "auto") -> NDArray[np.intp]:  # (≤ n,)
         """Up to n unlabeled points to label next, the one whose label would tell most first.

@@ -43,19 +43,12 @@ def expectation(model: LabelPropagation) -> Expectation | None:
 
 
 def suspected_errors(model: LabelPropagation, most: int = 20) -> list[SuspectedError]:
-    """Given labels that are probably wrong, the surest first: when hidden, another class has most."""
-    blended = _blended(model)
-    if blended is None:
+    """Given labels that are probably wrong, the least probable first: when hidden, another class has most."""
+    if _blended(model) is None:
         return []
-    folds, P = blended.folds, blended.hidden
-    points, given = folds.labeled[folds.tested], folds.hidden_codes()
-    instead, confidence = P.argmax(axis=1), P.max(axis=1)
-    wrong = np.flatnonzero((instead != given) & (confidence > 0.5))
-    order = wrong[np.argsort(-confidence[wrong], kind="stable")[:most]]
-    code = [int(k) for k in model.classes_]
-    return [
-        SuspectedError(int(points[i]), code[given[i]], code[instead[i]], float(confidence[i])) for i in order
-    ]
+    found = model.label_issues().contradicted()
+    sure = found.rows(np.flatnonzero(found.confidence > 0.5)[:most])
+    return [SuspectedError(int(p), int(g), int(s), float(c)) for p, g, s, _, c in zip(*sure, strict=True)]
 
 
 def gain_of(model: LabelPropagation, more: int) -> str | None:

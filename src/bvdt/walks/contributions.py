@@ -77,7 +77,7 @@ def largest_contributions(
     M = as_square(op)
     for first in range(0, len(labeled), BATCH):
         batch = slice(first, first + BATCH)
-        found = _given_by(M, labeled[batch], method, alpha) * weight[batch]
+        found = given_by(M, labeled[batch], method, alpha) * weight[batch]
         found[classes[:, None] != codes[batch]] = 0.0
         total += found.sum(axis=1)
         points, given = _largest(
@@ -89,14 +89,15 @@ def largest_contributions(
     return np.where(given > 0, points, -1), given / np.where(total > 0, total, 1.0)[:, None]
 
 
-def _given_by(M: Any, labeled: Index, method: str, alpha: float) -> Float:  # (N, n)
+def given_by(M: Any, labeled: Index, method: str, alpha: float, tol: float = 1e-8) -> Float:  # (N, n)
     """What a label of weight 1 at each of these points adds to every point."""
     if method != "spread":
-        return label_contributions(M.T, labeled, method=method, alpha=alpha)  # which takes the transpose
+        # Which takes the transpose.
+        return label_contributions(M.T, labeled, method=method, alpha=alpha, tol=tol)
     unit = np.zeros((M.shape[0], len(labeled)))
     unit[labeled, np.arange(len(labeled))] = 1.0
     S = symmetrized(M)
-    F, _ = solve_spread(S, unit, alpha, tol=1e-8, max_products=1000)
+    F, _ = solve_spread(S, unit, alpha, tol=tol, max_products=1000)
     return np.asarray(S.extended(np.maximum(F, 0.0), alpha, unit))
 
 
