@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import logsumexp
 
 from .._support.arrays import Float, Index, checked_integer
 from .._support.running import generator
-from .._support.sparse import CSR, Points, PointsLike, is_sparse
+from .._support.sparse import Points, PointsLike, is_sparse
 from .base import BregmanDivergence
+from .cells import LARGEST, cell_fits
 from .family import Support
 from .likelihood import center_divergences, dense_chunks, kernels, log_base_rows
 from .negative_binomial import NegativeBinomial, R
+from .scores import Scores
 from .table1 import Mahalanobis, SquaredEuclidean
+from .transforms import TRANSFORMS, on_plane
 
 HELD_OUT = 5  # one row of so many is held out
-_CELLS = 20  # variances tried for a Gaussian over cells
-_LARGEST_COUNT = 10_000  # above it a Gaussian's cells are as its density
 _MAHALANOBIS = 30  # features up to which it is a candidate by itself
 
 
@@ -240,27 +241,6 @@ def _note_of_copies(X: Points) -> str:
 # -- one candidate ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _Scores:
-    """Rows of a fit: log p of those left out and of those held out."""
-
-    divergence: BregmanDivergence
-    smoothing: float
-    bandwidth: float
-    left_out: Float
-    held_out: Float
-    n_fitted: int
-
-    @property
-    def score(self) -> float:
-        n = len(self.left_out) + len(self.held_out)
-        total = float(self.left_out.sum() + self.held_out.sum())
-        return float(total - 0.5 * self.n_fitted * np.log(n)) / n
-
-    def plus(self, train: Float, test: Float) -> _Scores:
-        return replace(self, left_out=self.left_out + train, held_out=self.held_out + test)
-
-
 def _compared(
     name: str | BregmanDivergence, kind: _Kind, train: Points, test: Points, labels: Index | None
 ) -> Candidate:
@@ -284,7 +264,7 @@ def _compared(
         ) from None
     divergence = given
     if kind.simplex and divergence.name == "squared_euclidean":  # a density on the plane of sum 1
-        train, test = _on_plane(train), _on_plane(test)
+        train, test = on_plane(train), on_plane(test)
     if divergence.name in ("gid", "kl") and kind.simplex:
         return _without(label, divergence, "no family with a density on rows that sum to 1")
     try:
@@ -297,10 +277,8 @@ def _compared(
         return _without(label, divergence, f"{divergence.name} has no exponential family")
     learned = divergence is not given
     if kind.whole and isinstance(divergence, SquaredEuclidean) and family.name == "Gaussian":
-        if kind.greatest <= _LARGEST_COUNT:
-            return _candidate(
-                label, _cell_fits(divergence, train, test), "Gaussian over cells", train, labels
-            )
+        if kind.greatest <= LARGEST:
+            return _candidate(label, cell_fits(divergence, train, test), "Gaussian over cells", train, labels)
         train, test = (x.toarray() if is_sparse(x) else x for x in (train, test))
         fits = _fits(divergence, train, test)
         return _candidate(label, fits, "Gaussian", train, labels)
@@ -319,9 +297,7 @@ def _not_comparable(support: Support, kind: _Kind, X: Points) -> str:
     return ""
 
 
-def _candidate(
-    label: str, fits: list[_Scores], family: str, train: Points, labels: Index | None
-) -> Candidate:
+def _candidate(label: str, fits: list[Scores], family: str, train: Points, labels: Index | None) -> Candidate:
     at_rows, alone = fits
     better = max(fits, key=lambda fit: fit.score)
     return Candidate(
@@ -343,7 +319,7 @@ def _without(label: str, divergence: BregmanDivergence, note: str) -> Candidate:
     return Candidate(label, divergence, "–", nan, nan, nan, nan, nan, nan, nan, note)
 
 
-def _fits(divergence: BregmanDivergence, train: Points, test: Points, learned: bool = False) -> list[_Scores]:
+def _fits(divergence: BregmanDivergence, train: Points, test: Points, learned: bool = False) -> list[Scores]:
     """As kernels at the rows, and as one component."""
     fit = kernels(divergence, train)
     d = center_divergences(divergence, test, train, fit.smoothing) / fit.bandwidth
@@ -351,13 +327,13 @@ def _fits(divergence: BregmanDivergence, train: Points, test: Points, learned: b
     family, own = divergence.family, _n_fitted(divergence) if learned else 0
     disperse = int(family is not None and family.dispersion is not None)
     n_fitted = own + disperse + int(fit.smoothing > 0)
-    as_kernels = _Scores(divergence, fit.smoothing, fit.bandwidth, fit.rows, held, n_fitted)
+    as_kernels = Scores(divergence, fit.smoothing, fit.bandwidth, fit.rows, held, n_fitted)
     if not (learned and isinstance(divergence, NegativeBinomial)):
         return [as_kernels, _one_component(divergence, train, test, own + disperse)]
 
     from scipy.optimize import minimize_scalar  # here, so that ``import bvdt`` stays light
 
-    def alone(log_r: float) -> _Scores:
+    def alone(log_r: float) -> Scores:
         return _one_component(NegativeBinomial(float(np.exp(log_r))), train, test, own)
 
     found = minimize_scalar(
@@ -373,7 +349,7 @@ def _n_fitted(divergence: BregmanDivergence) -> int:
     return int(divergence.name == "negative_binomial")
 
 
-def _one_component(divergence: BregmanDivergence, train: Points, test: Points, n_fitted: int) -> _Scores:
+def _one_component(divergence: BregmanDivergence, train: Points, test: Points, n_fitted: int) -> Scores:
     """One density for all rows, at the mean of the others: what kernels have to surpass.
 
     Counts have one more row in that mean, of the same number everywhere: no mean is 0.
@@ -392,10 +368,10 @@ def _one_component(divergence: BregmanDivergence, train: Points, test: Points, n
         beta = family.dispersion.fitted(float(d.mean()) / n_features)
     left = -d / beta + log_base_rows(divergence, train, beta)
     held = -np.concatenate(outside) / beta + log_base_rows(divergence, test, beta)
-    return _Scores(divergence, 0.0, beta, left, held, n_fitted)
+    return Scores(divergence, 0.0, beta, left, held, n_fitted)
 
 
-def _accuracy(found: _Scores, train: Points, labels: Index | None) -> float:
+def _accuracy(found: Scores, train: Points, labels: Index | None) -> float:
     """Share of the labels that the kernels at the other labeled rows give."""
     if labels is None or (labels < 0).all():
         return float("nan")
@@ -405,107 +381,3 @@ def _accuracy(found: _Scores, train: Points, labels: Index | None) -> float:
     np.fill_diagonal(d, np.inf)
     votes = np.exp(d.min(axis=1, keepdims=True) - d) @ np.eye(known.max() + 1)[known]
     return float((votes.argmax(axis=1) == known).mean())
-
-
-# -- transforms ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Transform:
-    """A change of variables after which the data are Gaussian, and the log of its Jacobian per row."""
-
-    family: str
-    requirement: str
-    of: str
-    apply: Callable[[Float], Float]
-    log_jacobian: Callable[[Float], Float]
-
-
-def _on_plane(X: Points) -> Float:  # (n, d) -> (n, d − 1)
-    """Rows of one sum in orthonormal coordinates of their plane."""
-    X = X.toarray() if is_sparse(X) else X
-    d = X.shape[1]
-    basis = np.tril(np.ones((d - 1, d)), 0)
-    basis[np.arange(d - 1), np.arange(1, d)] = -np.arange(1, d)
-    return np.asarray(X @ (basis / np.linalg.norm(basis, axis=1, keepdims=True)).T)
-
-
-TRANSFORMS = {
-    "log_normal": Transform(
-        "log-normal",
-        "measurements > 0",
-        "the logarithms of X",
-        np.log,
-        lambda X: np.asarray(-np.log(X).sum(axis=1)),
-    ),
-    "log_ratio": Transform(
-        "logistic normal",
-        "rows of numbers > 0 that sum to 1",
-        "the log-ratios of X",
-        lambda X: _on_plane(np.log(X)),
-        lambda X: np.asarray(-np.log(X).sum(axis=1) - np.log(X.shape[1])),
-    ),
-}
-
-
-# -- a Gaussian of whole numbers ----------------------------------------------------------------------------
-
-
-def _cell_fits(divergence: BregmanDivergence, train: Points, test: Points) -> list[_Scores]:
-    """A Gaussian integrated over cells of width 1, as kernels and as one component."""
-    train, test = (sparse.csr_array(x) for x in (train, test))
-    usual = max(float(center_divergences(divergence, train, train, 0.0).mean()) / train.shape[1], 1e-3)
-    sigmas = np.sqrt(np.geomspace(min(0.02, usual), 4.0 * usual, _CELLS))
-    largest = int(max(part.data.max(initial=0.0) for part in (train, test)))
-    tables = np.stack([_log_cell(np.arange(largest + 1), sigma) for sigma in sigmas])
-    left = _cell_sums(train, train, tables, own=True) - np.log(train.shape[0] - 1)
-    best = int(np.argmax(left.mean(axis=1)))
-    held = _cell_sums(test, train, tables[[best]])[0] - np.log(train.shape[0])
-    at_rows = _Scores(divergence, 0.0, float(sigmas[best] ** 2), left[best], held, 1)
-    return [at_rows, _one_cell_component(divergence, train, test)]
-
-
-def _log_cell(away: NDArray[np.number[Any]], sigma: float) -> Float:
-    """log of a Gaussian's mass in the cell of width 1 whose middle is so far from its mean."""
-    away = np.abs(away)
-    near, far = log_ndtr((0.5 - away) / sigma), log_ndtr((-0.5 - away) / sigma)
-    return np.asarray(near + np.log1p(-np.exp(far - near)))
-
-
-def _cell_sums(rows: CSR, centers: CSR, tables: Float, own: bool = False) -> Float:  # (t, L) -> (t, n)
-    """log Σ_j exp Σ_k of the cells' logs for each table of logs by distance; ``own``: rows are the centers.
-
-    Where a row has a zero the term is the center's alone, so that a row costs its stored values times m.
-    """
-    change = tables - tables[:, :1]
-    by_center = np.stack(
-        [np.bincount(_row_of(centers), c[centers.data.astype(int)], centers.shape[0]) for c in change]
-    )
-    columns, out = centers.tocsc(), np.empty((len(tables), rows.shape[0]))
-    for i in range(rows.shape[0]):
-        stored = slice(rows.indptr[i], rows.indptr[i + 1])
-        block = columns[:, rows.indices[stored]].toarray().astype(int)
-        away = np.abs(block - rows.data[stored].astype(int))
-        logs = by_center + np.stack([(c[away] - c[block]).sum(axis=1) for c in change])
-        if own:
-            logs[:, i] = -np.inf
-        out[:, i] = logsumexp(logs, axis=1)
-    return np.asarray(out + rows.shape[1] * tables[:, :1])
-
-
-def _row_of(X: CSR) -> Index:
-    return np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-
-
-def _one_cell_component(divergence: BregmanDivergence, train: CSR, test: CSR) -> _Scores:
-    n_points = train.shape[0]
-    total = np.asarray(train.sum(axis=0), float).ravel()
-    squares = sum(float(np.square(x - total / n_points).sum()) for x in dense_chunks(train))
-    variance = max(squares / train.shape[0] / train.shape[1] - 1 / 12, 1e-3)  # Sheppard's correction
-
-    def rows(X: CSR, means: Callable[[Float], Float]) -> Float:
-        parts = [_log_cell(x - means(x), float(np.sqrt(variance))).sum(axis=1) for x in dense_chunks(X)]
-        return np.concatenate(parts)
-
-    left = rows(train, lambda x: (total - x) / (n_points - 1))
-    return _Scores(divergence, 0.0, variance, left, rows(test, lambda x: total / n_points), 1)

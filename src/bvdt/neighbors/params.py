@@ -13,8 +13,9 @@ class IndexParams:
 
     Parameters
     ----------
-    strategy : "exact" compares all pairs; "ivf", inverted lists, for dense points; "postings", an inverted
-        index over the features, for sparse ones. "auto": by the number and kind of the points.
+    strategy : "exact" compares all pairs; "ivf", inverted lists, for dense points and a sketch of mixed ones;
+        "postings", an inverted index over the features, for sparse ones. "auto": by the number and kind of
+        the points.
     n_directions : principal directions in which dense points are compared before they are re-ranked in all
         coordinates; 0 for none.
     list_size : points of an inverted list at most; None: 250, and √N/4 from a million points on.
