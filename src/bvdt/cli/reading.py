@@ -154,7 +154,8 @@ def describe(features: Features, op: WalkOperator) -> str:
     names = {"text": "terms", "counts": "counted terms", "columns": "columns of numbers"}
     scale = {"tfidf": ", tf-idf", "standard": ", standardised"}.get(features.scale, "")
     lifting = op.lifted.lifting
-    divergence = "" if lifting is None else f", {lifting.divergence.name}"
+    parts = () if lifting is None else getattr(lifting, "parts", (lifting,))  # of views their own
+    divergence = f", {' and '.join(dict.fromkeys(part.divergence.name for part in parts))}" if parts else ""
     trees = f"{len(op.members)} tree" + ("s" if len(op.members) > 1 else "")
     near_field = getattr(op, "near_field", None)
     kept = "" if near_field is None else f", {near_field.k} nearest"
